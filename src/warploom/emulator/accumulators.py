@@ -1,7 +1,7 @@
-"""Accumulators of warpgroup multiplications, kept as matrices between multiplications.
+"""Cache of the accumulators of warpgroup multiplications as matrices.
 
-The elements of an accumulator are distributed over the registers of 128 lanes. Converting registers to a matrix and
-back would take longer than the multiplication.
+The elements of an accumulator are distributed over the registers of 128 threads. A conversion to a matrix and back
+would take longer than the multiplication. Therefore the matrix stays until an instruction uses the registers.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ Change = Callable[[Array], Sequence[Callable[[], object]]]
 
 
 class MatricesField(IntEnum):
-    """Index of a 64-bit number in the record of accumulators, which native code reads and writes."""
+    """Index of a number in the record of an accumulator. Native code reads and writes these records."""
 
     FIRST = 0  # host address of the matrix of warpgroup 0
     STRIDE = 1  # distance between the matrices of two warpgroups, in bytes
     CURRENT = 2  # host address of `_Matrices.current`
     CACHED = 3  # 1 if matrices may be newer than the registers
-    OVERLAPS = 4  # 1 if other accumulators have some of the registers
+    OVERLAPS = 4  # 1 if another accumulator uses some of the same registers
 
 
 @dataclass(slots=True, eq=False)
@@ -43,7 +43,8 @@ class _Matrices:
     """Accumulators in one vector of registers, as one matrix for each warpgroup.
 
     `file` is the register file as an array of `order.dtype`, and `numbers` has the indices of the registers in it.
-    `order` gives the position of each register in the matrix. `record` has the fields of `MatricesField`.
+    `order` gives the position of each register in the matrix. `record` has a number for each `MatricesField`. `pending`
+    has the updates that worker threads execute.
 
     Shapes: matrices (warpgroups, elements), current (warpgroups,).
     """
@@ -104,7 +105,7 @@ class Accumulators:
         return [each for each in self._matrices.values() if each.is_cached]
 
     def record(self, value: VectorValue, order: Order) -> tuple[NDArray[np.int64], Array]:
-        """Return the numbers of `MatricesField` for accumulators, and the matrix of warpgroup 0.
+        """Return the record of the accumulators in the registers `value`, and the matrix of warpgroup 0.
 
         Native code may set CACHED if OVERLAPS is 0. Shapes: matrix (4, elements of a warp).
         """
@@ -117,8 +118,8 @@ class Accumulators:
         """Update the accumulators of the warpgroups `groups` in place, as matrices.
 
         `order` maps the registers in `value` to matrix elements. The matrices in the mask `cleared` are first set to
-        zero. `change(matrices)` returns functions that do the update. These functions run in parallel, possibly after
-        this method has returned.
+        zero. `change(matrices)` returns functions that update parts of the matrices. Worker threads may run them in
+        parallel, and after this method has returned.
 
         Shapes: groups (warpgroups,), ascending; cleared (warpgroups,); matrices (warpgroups, elements of a matrix).
         """
@@ -151,8 +152,8 @@ class Accumulators:
         """Return the host address of each matrix of the warpgroups `groups`.
 
         `targets` has the registers of each accumulator, and the order of the matrix elements in them. Where `keeps` is
-        True, the matrix is made equal to the registers. The contents of the other matrices are undefined. The caller
-        writes all matrices, and then calls `mark_current`.
+        True, the matrix receives the contents of the registers. The contents of the other matrices are undefined. The
+        caller writes all matrices, and then calls `mark_current`.
 
         Shapes: groups (warpgroups,), ascending; keeps and result (warpgroups, targets).
         """

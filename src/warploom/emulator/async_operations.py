@@ -1,8 +1,9 @@
 """Queues of asynchronous operations that have been issued and not yet executed.
 
-Each queue is called a channel: "copy" (non-bulk copies), "remote" (stores and reductions in the shared memory of other
-CTAs), "multiplication" (wgmma), "tensor load" and "tensor store" (transfers between registers and tensor memory) or
-"bulk" (bulk copies). Other operations on tensor memory have their own queues (`TensorPipeline`).
+A channel is a kind of operation with its own queue, commit groups and waits: "copy" (`cp.async` copies), "remote"
+(stores and reductions in the shared memory of other CTAs), "multiplication" (wgmma), "tensor load" and "tensor store"
+(transfers between registers and tensor memory), and "bulk" (bulk copies). `TensorPipeline` has the queues of the other
+operations on tensor memory.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +26,7 @@ from warploom.lazy_dataclass import dataclass
 Action = Callable[[Any, Mapping[str, Array]], None]
 BatchFactory = Callable[[Array, Array | None], Batch]
 
-PATIENCE = 256  # backward jumps of any warp after which a lazy operation takes effect; a warp may poll its result
+PATIENCE = 256  # epochs after which a lazy operation takes effect without a wait, because a warp may poll its result
 _CHANCE = 0.3  # probability, under a random schedule, that a queue advances between two blocks
 CHANNELS = ("copy", "remote", "multiplication", "tensor load", "tensor store")
 _GROUPS: dict[str, Group] = {
@@ -38,7 +39,7 @@ _LAST = np.iinfo(np.int64).max
 
 @dataclass(slots=True)
 class _Deferred:
-    """Queued operation of some warps, other than a bulk copy."""
+    """Queued operation of some warps, other than a bulk copy: `action` with the operands `captured` at the issue."""
 
     channel: str
     action: Action
@@ -95,13 +96,13 @@ class AsyncOperations:
         self.start()
 
     def start(self) -> None:
-        """Forget all operations and groups, because other CTAs become resident."""
+        """Forget all operations and groups before a new wave."""
         for groups in self.committed.values():
             groups.fill(0)
         self.bulk_groups.fill(0)
         self.queues: dict[str, list[_Deferred]] = {channel: [] for channel in CHANNELS}
         self.copies: list[_Copy] = []
-        self.deferred = 0  # number of actions so far
+        self.deferred = 0  # number of operations so far, except bulk copies
         self.issued = 0  # number of bulk copies so far
         self._completed = 0  # number of operations in these queues that have taken effect
 
@@ -120,8 +121,8 @@ class AsyncOperations:
     def defer(self, batch: Batch, channel: str, action: Action, captured: Mapping[str, Array]) -> None:
         """Queue an operation of the active lanes. Under the eager schedule, execute the operation at once.
 
-        `action(batch, captured)` executes the operation with copies of the `captured` arrays. Shapes: each captured
-        array (warps, …).
+        `action(batch, captured)` executes the operation. `captured` has the operands that are read at the issue, as
+        arrays of the shape (warps, …).
         """
         number, group = self.report_issue(batch, channel)
         pc, warps = self.state.pc, batch.warp_index
@@ -179,7 +180,7 @@ class AsyncOperations:
 
     @property
     def has_loads(self) -> bool:
-        """True if registers wait for queued loads of tensor memory."""
+        """True if a load of tensor memory is queued."""
         return bool(self.queues["tensor load"])
 
     def complete_loads(self, batch: Batch) -> None:
@@ -269,7 +270,7 @@ class AsyncOperations:
             self._execute_copies(list(self.copies))
 
     def _bulk_groups(self, request: Any, warps: Array, lanes: Array) -> Array:
-        """Return the number of the open bulk group of each copy. Without a bulk group, the number is -1."""
+        """Return the number of the open bulk group for each copy, or -1 for copies that an mbarrier completes."""
         return self.bulk_groups[warps, lanes] if request.completion == "group" else np.full(len(warps), -1)
 
     def _execute_copies(self, copies: list[_Copy]) -> None:
@@ -333,7 +334,8 @@ class AsyncOperations:
     def unblock(self) -> bool:
         """Execute one queued operation, so that a waiting warp may continue.
 
-        Return False if no operation is queued that a warp may wait for without an instruction of its own.
+        Only operations count whose completion a warp may observe without a wait instruction for their channel. Return
+        False if none is queued.
         """
         if self.copies:
             position = self.state.random.randrange(len(self.copies)) if self.kind == "random" else 0

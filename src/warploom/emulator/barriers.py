@@ -18,7 +18,8 @@ BARRIERS = 16  # barriers of a CTA (PTX ISA 9.7.13.1)
 class Barriers:
     """Arrival counts and waiting warp splits of all CTA barriers and cluster barriers.
 
-    The key of a CTA barrier is cta * 16 + number. A phase of a barrier ends when all expected threads have arrived.
+    The key of a CTA barrier is cta * BARRIERS + number. A barrier is complete when all expected threads have arrived,
+    and then starts anew.
     """
 
     def __init__(self, state: State, events: Dispatcher) -> None:
@@ -37,7 +38,7 @@ class Barriers:
         self.start()
 
     def start(self) -> None:
-        """Forget all arrivals, because other CTAs become resident."""
+        """Forget all arrivals before a new wave."""
         self.arrived.fill(0)
         self.expected.fill(0)
         # Arrived lanes of diverged warps, by barrier key and warp.
@@ -51,10 +52,9 @@ class Barriers:
     # CTA barriers -----------------------------------------------------------------------------------------
 
     def arrive(self, batch: Batch, number: Array, threads: Array | None, suspend: bool) -> None:
-        """Arrive at the CTA barrier with the number `number`.
+        """Arrive at CTA barrier `number` with the threads of a batch. With `suspend`, also wait there.
 
-        `threads` is the number of expected threads; None stands for all threads of the CTA. If `suspend` is set, the
-        warp splits also wait at the barrier.
+        `threads` is the number of expected threads; None stands for all threads of the CTA.
 
         Errors: Fault emulator.barrier if the number or the thread count is illegal.
         """
@@ -71,7 +71,7 @@ class Barriers:
             self.splits.awaited[rows] = keys[waits] * KINDS + Event.BARRIER
 
     def report_complete(self, batch: Batch, keys: Array) -> None:
-        """Create the events of CTA barriers that a batch completes without a wait."""
+        """Create the events of CTA barriers that native code completes. The warps of the batch do not wait."""
         if self._on_barrier is not None:
             self._on_barrier(Barrier(self.state.pc, batch, "cta", True, keys, np.full(batch.count, True)))
         if self._on_complete is not None:
@@ -82,7 +82,7 @@ class Barriers:
     ) -> None:
         """Wait at a CTA barrier (see `arrive`), and reduce a predicate over its threads.
 
-        `mode` is "popc", "and" or "or". The destination operand `result` receives the reduction.
+        `mode` is "popc", "and" or "or". The destination operand `result` of each thread receives the reduction.
         """
         active = batch.active()
         truth = np.broadcast_to(predicate, active.shape)
@@ -125,6 +125,10 @@ class Barriers:
         return keys
 
     def _add_part(self, key: int, warp: int, lanes: Array) -> int:
+        """Record that some lanes of a warp arrive.
+
+        Return 0, or after all live lanes have arrived the number of threads by which their sum falls short of 32.
+        """
         came = self._parts.setdefault((key, warp), np.zeros(32, np.bool_))
         came |= lanes
         if (self.splits.live[warp] & ~came).any():
@@ -154,7 +158,7 @@ class Barriers:
             raise Fault("emulator.barrier", message, position * 32)
 
     def needed(self, keys: Array) -> Array:
-        """Return the number of threads that each CTA barrier in `keys` expects."""
+        """Return the number of threads that must arrive at each CTA barrier in `keys`."""
         expected = self.expected[keys]
         return np.where(expected > 0, expected, self.state.live_warps[keys // BARRIERS] * 32)
 
@@ -176,14 +180,14 @@ class Barriers:
         if self._on_complete is not None:
             self._on_complete(PhaseComplete(self.state.pc, "cta", done))
         self.splits.resume(self.splits.waiting_for(Event.BARRIER, done))
-        if not self.is_plain:
+        if not self.permits_native:
             for key in done.tolist():
                 self._parts = {part: lanes for part, lanes in self._parts.items() if part[0] != key}
                 if key in self._votes:
                     self._publish(*self._votes.pop(key))
 
     @property
-    def is_plain(self) -> bool:
+    def permits_native(self) -> bool:
         """True if native code may complete CTA barriers.
 
         No barrier has a pending reduction, and no warp has arrived with only some of its lanes.
@@ -259,7 +263,7 @@ class Barriers:
         self.splits.resume(self.splits.waiting_for(Event.CLUSTER, done))
 
     def snapshot(self) -> object:
-        """Return a value that is equal for two states with the same pending arrivals."""
+        """Return a value that is equal for two states with the same arrivals at incomplete barriers."""
         phases = self.cluster_phase[self.cluster_of][:, None]
         joined = np.where(self.cluster_joined < 0, -1, 2 * phases - self.cluster_joined)
         parts = {part: lanes.tobytes() for part, lanes in self._parts.items()}
@@ -270,9 +274,10 @@ class Barriers:
 
     @property
     def depends_on_exits(self) -> bool:
-        """True if the interpreter must execute exits, which may complete a barrier of partly arrived warps.
+        """True if the interpreter must execute exits.
 
-        Observers get an event when an exit completes a cluster barrier. Native code does not create this event.
+        Native code cannot complete the arrival of a warp of which some lanes have arrived and the others exit. It also
+        cannot create the event of a cluster barrier that an exit completes.
         """
         return bool(self._parts) or (self._on_complete is not None and self.uses_clusters)
 

@@ -1,4 +1,4 @@
-"""Batch: the warps that execute one instruction together."""
+"""Batch: the warp splits that execute one instruction together."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ Rows = NDArray[np.intp]
 class Batch:
     """Warp splits that execute one instruction together, with access to their registers.
 
-    `rows` contains the indices of the warp splits in `WarpSplits`; an asynchronous operation has none. `mask` contains
-    the active lanes; None stands for all lanes.
+    `rows` contains the slots of the warp splits (see `WarpSplits`). It is empty in the batch of an asynchronous
+    operation, which belongs to warps. `warp_index` contains the warps. `mask` contains the active lanes; None stands
+    for all lanes.
 
     Shapes: rows and warp_index (warps,), mask (warps, 32).
     """
@@ -59,7 +60,7 @@ class Batch:
         return self._location
 
     def warpgroups(self) -> NDArray[np.intp]:
-        """Return the indices in `warp_index` of the four warps of each warpgroup. Shapes: (warpgroups, 4)."""
+        """Return the positions of the four warps of each warpgroup. Shapes: (warpgroups, 4)."""
         if self._groups is None:
             self._groups = self.state.topology.warpgroups(self.warp_index)
         return self._groups
@@ -80,7 +81,7 @@ class Batch:
         self.mask = self.base
 
     def suspend(self, which: NDArray[np.bool_], pc: int, status: int) -> Rows:
-        """Remove the warp splits in the mask `which`, and return their indices in `WarpSplits`.
+        """Remove the warp splits in the mask `which`, and return their slots.
 
         The removed warp splits get the status `status`, and later continue at `pc`. Shapes: which (warps,).
         """
@@ -113,7 +114,7 @@ class Batch:
                 self.suspend(~busy, pc, Status.READY)
 
     def single(self, position: int, lanes: Lanes) -> Batch:
-        """Return a batch with only warp number `position` of this batch, and the active lanes `lanes`."""
+        """Return a batch of the warp split at one position, with the active lanes `lanes`."""
         return Batch(
             self.state, self.rows[position : position + 1], self.warp_index[position : position + 1], lanes[None]
         )

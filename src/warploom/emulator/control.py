@@ -51,7 +51,7 @@ class Control:
         self.start()
 
     def start(self) -> None:
-        """Forget all waiting warp splits, because other CTAs become resident."""
+        """Forget all waiting warp splits before a new wave."""
         # Slot -> member masks of the lanes of a warp split that waits at a warp barrier.
         self._members: dict[int, Array] = {}
         self.stacks.start()

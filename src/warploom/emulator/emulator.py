@@ -423,7 +423,7 @@ class Emulator:
         if native is not None:
             native.prepare(pc)
         while pc < end:
-            if self.tensor.held and not self._continues_tensor[pc]:
+            if self.tensor.chain and not self._continues_tensor[pc]:
                 self.tensor.flush()
             must_flush = linked[pc].flushes and (accumulators.cached or self.asynchronous.has_loads)
             if native is not None and native.is_native[pc] and not must_flush:

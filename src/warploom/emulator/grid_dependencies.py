@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-SLICE = 1 << 15  # batches for which a grid runs before its prerequisites get a turn, because it may poll their results
+SLICE = 1 << 15  # batches that a grid runs before its prerequisites continue, because it may poll their results
 _RANDOM_PAUSE = 1 / 8  # probability, under a random schedule, that an overlapping grid pauses before a batch
 
 
@@ -41,7 +41,7 @@ class Pause(Enum):
 
 
 Steps = Generator[Pause, None, Result]
-"""Execution that pauses, and returns a result at its end."""
+"""Execution of a launch as a generator, which yields the reason of each pause and returns a result."""
 
 
 def finish(steps: Steps[Result]) -> Result:
@@ -55,7 +55,7 @@ def finish(steps: Steps[Result]) -> Result:
 
 @dataclass(slots=True, eq=False)
 class Overlap:
-    """State of a launch that may overlap with other launches. The queue of the launches changes it.
+    """State of a launch that may overlap with other launches, which the queue of launches updates.
 
     `is_free` is True once the prerequisites of the grid have ended. `has_dependent` is True if another launch may start
     when all CTAs have triggered it.
@@ -86,7 +86,7 @@ class GridDependencies:
         self._end_of_slice = 0
 
     def start(self, is_last: bool, is_random: bool) -> None:
-        """Forget the triggers, because other CTAs become resident. `is_last` is True for the last wave."""
+        """Forget the triggers before a new wave. `is_last` is True for the last wave."""
         self._triggered.fill(False)
         self.is_last, self._is_random = is_last, is_random
 

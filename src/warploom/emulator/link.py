@@ -219,7 +219,7 @@ class Linker:
                 each.flushes = any(part.flushes for part in linked[pc : pc + len(each.run)])
 
     def refresh(self) -> None:
-        """Read the special registers again, after other CTAs have become resident."""
+        """Read the special registers again, for the CTAs of a new wave."""
         for value, register in self._tables:
             value.table = register.read(self.geometry).astype(TYPES[value.type].dtype, copy=False)
 

@@ -1,11 +1,12 @@
 # pyright: reportUnknownMemberType=false
 """mbarriers: 64-bit words of shared memory in the emulator's own encoding.
 
-The word contains the expected arrivals (bits 0-19), the pending arrivals (bits 20-39), the pending bytes (bits 40-60,
+A word contains the expected arrivals (bits 0-19), the pending arrivals (bits 20-39), the pending bytes (bits 40-60,
 two's complement) and the parity of the phase (bit 61). Bit 63 is set while the mbarrier is initialised.
 
-An early return is a return of a blocking wait with the result false before the phase is complete. In PTX, a time limit
-causes early returns.
+A blocking wait (`try_wait`) may return false before the phase is complete, in PTX after a time limit. This is an early
+return. There are three reasons for it in the emulator: the schedule `random` chooses it, the schedule `lazy` lets the
+first waits of each loop return early, and no warp can run otherwise.
 """
 
 from collections import Counter
@@ -62,12 +63,12 @@ def _act(
     words: Array, index: Array, mask: Array, action: int, amounts: Array, transactions: Array, tokens: Array,
     completed: Array, problem: Array,
 ) -> int:  # fmt: skip
-    """Apply an action to an mbarrier for each lane in `mask`, one lane after the other.
+    """Apply an action to the mbarrier at byte offset index[w, l] for each lane l of warp w in `mask`, in order.
 
-    Return the number of completed phases, or -1 - (w * 32 + l) for the faulty lane (w, l).
+    Return the number of completed phases, or -1 - (w * 32 + l) for a lane with an illegal action.
 
-    Outputs: `tokens` receives the words before the action, `completed` the words whose phase completed, and
-    `problem[0]` the cause of a fault.
+    Outputs: `tokens` receives each word before the action, `completed` the indices of the words whose phase completed,
+    and `problem[0]` the reason why an action is illegal.
     """
     warps, lanes = mask.shape
     done = 0
@@ -132,7 +133,7 @@ def _act(
 class Mbarriers:
     """Actions on mbarriers, and the warp splits that wait for their phases.
 
-    `bounded` has the program counters of waits in loops that count.
+    `bounded` has the program counters of waits in loops that give up after a number of iterations.
     """
 
     def __init__(
@@ -140,8 +141,8 @@ class Mbarriers:
     ) -> None:  # fmt: skip
         self.state = state
         self.memory = memory
-        self.returns_early = schedule.kind == "random"
-        self._declines = schedule.kind == "lazy"
+        self._returns_at_random = schedule.kind == "random"
+        self._returns_first = schedule.kind == "lazy"
         self._bounded = bounded
         self._on_arrive = events.handler(Arrive)
         self._on_wait = events.handler(PhaseWait)
@@ -154,12 +155,12 @@ class Mbarriers:
         self.start()
 
     def start(self) -> None:
-        """Forget all arrivals and waits, because other CTAs become resident."""
+        """Forget all arrivals and waits before a new wave."""
         self.words = self.memory.shared.words  # an mbarrier is identified by its index in this array
         # Slot -> number of early returns for each program counter and word.
-        self._declined: dict[int, Counter[tuple[int, int]]] = {}
+        self._first_returns: dict[int, Counter[tuple[int, int]]] = {}
         self._several: dict[int, set[int]] = {}  # slot -> words for which it waits, if there are several
-        self._retries: dict[int, int] = {}  # slot -> number of early returns
+        self._retries: dict[int, int] = {}  # slot -> number of early returns because no warp could run
         self._expired: set[int] = set()  # slots whose wait must return early
         self.sites.fill(0)
         self._sites: set[tuple[int, int]] = set()  # words and program counters of all arrivals
@@ -168,7 +169,7 @@ class Mbarriers:
     def act(
         self, batch: Batch, space: str, addresses: Array, action: str, amount: Array | int, transactions: Array | int
     ) -> Array:
-        """Apply an action to the mbarriers of the active lanes. Return their state tokens before the action.
+        """Apply an action to the mbarrier of each active lane. Return the state tokens before the action.
 
         `action` is a key of `_ACTIONS`. Units: `amount` in arrivals, `transactions` in bytes.
 
@@ -237,10 +238,10 @@ class Mbarriers:
     def wait(
         self, batch: Batch, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Any
     ) -> None:
-        """Test if a phase of an mbarrier is complete, for each active lane. Write a predicate to `result`.
+        """Test for each active lane whether a phase of an mbarrier is complete. Write a predicate to `result`.
 
-        `phase` is the parity of the phase if `parity` is set, else a state token. If `blocking` is set, warp splits in
-        which the test fails for all lanes are suspended until the phase completes.
+        `phase` is the parity of the phase if `parity` is set, else a state token. If `blocking` is set and the test
+        fails in all lanes of a warp split, the warp split is suspended until a phase completes or it returns early.
         """
         mask = batch.active()
         index = self._index(batch, space, addresses, mask)
@@ -257,42 +258,43 @@ class Mbarriers:
             self._problem[0] = _UNINITIALISED
             raise self._fault("a wait", int(np.flatnonzero(unready)[0]), index, self._none)
         if blocking:
-            stuck = self._stuck(batch, (done & mask).any(axis=1))
-            if self._declines and np.count_nonzero(stuck):
-                self._decline(batch, index, stuck)
-            if np.count_nonzero(stuck):
-                self._suspend(batch, index, mask, stuck)
-                done = done[~stuck]
+            blocked = self._find_blocked(batch, (done & mask).any(axis=1))
+            if self._returns_first and np.count_nonzero(blocked):
+                self._return_first(batch, index, blocked)
+            if np.count_nonzero(blocked):
+                self._suspend(batch, index, mask, blocked)
+                done = done[~blocked]
         if batch.count:
             batch.write(result, done)
 
-    def _stuck(self, batch: Batch, succeeds: Array) -> Array:
-        stuck = ~succeeds
-        if not np.count_nonzero(stuck) and not self._retries and not self._declined:
-            return stuck
+    def _find_blocked(self, batch: Batch, succeeds: Array) -> Array:
+        """Return a mask of the warp splits that must wait. `succeeds` marks those in which a test succeeds."""
+        blocked = ~succeeds
+        if not np.count_nonzero(blocked) and not self._retries and not self._first_returns:
+            return blocked
         for position, row in enumerate(batch.rows.tolist()):
             if succeeds[position]:
                 self._retries.pop(row, None)
-                self._declined.pop(row, None)
-            elif row in self._expired or (self.returns_early and self.state.random.random() < _EARLY_RETURN):
+                self._first_returns.pop(row, None)
+            elif row in self._expired or (self._returns_at_random and self.state.random.random() < _EARLY_RETURN):
                 self._expired.discard(row)
-                stuck[position] = False
-        return stuck
+                blocked[position] = False
+        return blocked
 
-    def _decline(self, batch: Batch, index: Array, stuck: Array) -> None:
-        """Let the first tests of a phase by each warp split and instruction return early."""
+    def _return_first(self, batch: Batch, index: Array, blocked: Array) -> None:
+        """Remove from `blocked` the first waits of each warp split at this instruction and mbarrier."""
         most = TRIES if self.state.pc in self._bounded else 1
         words = index[np.arange(batch.count), batch.active().argmax(axis=1)] // 8
-        for position in np.flatnonzero(stuck).tolist():
-            declined = self._declined.setdefault(int(batch.rows[position]), Counter())
+        for position in np.flatnonzero(blocked).tolist():
+            returns = self._first_returns.setdefault(int(batch.rows[position]), Counter())
             site = self.state.pc, int(words[position])
-            stuck[position] = declined[site] >= most
-            declined[site] += not stuck[position]
+            blocked[position] = returns[site] >= most
+            returns[site] += not blocked[position]
 
     def expire(self) -> bool:
-        """Let blocked mbarrier waits return early, because no warp can run.
+        """Let blocked waits return early, because no warp can run.
 
-        A wait that has returned early `RETRIES` times stays blocked. Return False if all waits stay blocked.
+        A wait that has returned early `RETRIES` times for this reason stays blocked. Return False if all stay blocked.
         """
         awaited = self.state.splits.awaited
         of_mbarriers = (awaited >= 0) & (awaited % KINDS == Event.MBARRIER)
@@ -305,14 +307,14 @@ class Mbarriers:
         return bool(due)
 
     @property
-    def is_plain(self) -> bool:
+    def permits_native(self) -> bool:
         """True if native code may update mbarriers: each wait is for one mbarrier, and none returned early."""
-        return not (self._several or self._retries or self._expired or self._declined)
+        return not (self._several or self._retries or self._expired or self._first_returns)
 
     @property
-    def suspends(self) -> bool:
-        """True if a blocking wait whose phase is not complete suspends its warp splits at once."""
-        return not (self.returns_early or self._declines)
+    def suspends_at_once(self) -> bool:
+        """True if a blocking wait for an incomplete phase suspends its warp splits without an early return."""
+        return not (self._returns_at_random or self._returns_first)
 
     def _waiting_for(self, words: Array) -> Array:
         """Return the slots that wait for one of the mbarriers `words`."""
@@ -327,9 +329,9 @@ class Mbarriers:
             self._several.pop(row, None)
         self.state.splits.resume(rows)
 
-    def _suspend(self, batch: Batch, index: Array, mask: Array, stuck: Array) -> None:
-        rows = batch.suspend(stuck, self.state.pc, Status.WAITING)
-        words, lanes = index[stuck] // 8, mask[stuck]
+    def _suspend(self, batch: Batch, index: Array, mask: Array, blocked: Array) -> None:
+        rows = batch.suspend(blocked, self.state.pc, Status.WAITING)
+        words, lanes = index[blocked] // 8, mask[blocked]
         first = words[np.arange(len(words)), lanes.argmax(axis=1)]
         awaited = self.state.splits.awaited
         awaited[rows] = first * KINDS + Event.MBARRIER
@@ -350,7 +352,7 @@ class Mbarriers:
 
         The value does not contain the words of the mbarriers, because they are a part of shared memory.
         """
-        return {slot: dict(sites) for slot, sites in self._declined.items()}, dict(self._retries)
+        return {slot: dict(sites) for slot, sites in self._first_returns.items()}, dict(self._retries)
 
     def awaited(self, slot: int) -> Awaited | None:
         """Return the mbarrier at which the warp split with index `slot` waits, or None."""

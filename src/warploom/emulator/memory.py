@@ -76,7 +76,7 @@ class Memory:
         self.watch(None)
 
     def start(self) -> None:
-        """Clear shared and local memory, because other CTAs become resident."""
+        """Clear shared and local memory before a new wave."""
         self.shared.start()
         self.local = cleared(self.local)
         self.watch(None)

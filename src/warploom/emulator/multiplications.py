@@ -1,4 +1,8 @@
-"""Execution of matrix multiplications, as described by the records in `isa.model.multiplication`."""
+"""Execution of the matrix multiplications that records of `isa.model.multiplication` describe.
+
+`warploom.emulator` defines runs and chains. The multiplications of a run are adjacent in the program and execute
+together: those of matrices in registers are independent, and those of a warpgroup (wgmma) form chains.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,7 @@ _SIX_BITS = frozenset({"e3m2", "e2m3"})
 class Run:
     """Adjacent multiplications of matrices in registers, none of which reads a result of another.
 
-    `groups` contains all multiplications, and `length` is their number.
+    One compiled call executes all multiplications of a group in `groups`. `length` is the number of multiplications.
     """
 
     groups: tuple[Group, ...]
@@ -42,7 +46,7 @@ class Run:
 
     @property
     def is_compiled(self) -> bool:
-        """True if compiled functions execute all groups."""
+        """True if compiled functions exist for all groups."""
         return all(each.call is not None for each in self.groups)
 
     @classmethod
@@ -51,7 +55,7 @@ class Run:
         return cls(group(products, arch), len(products))
 
     def execute(self, warps: Warps) -> None:
-        """Execute the multiplications on the worker threads."""
+        """Execute the multiplications, on the worker threads if there are any."""
         batch = cast("Batch", warps)
         for each in self.groups:
             if each.call is None or batch.mask is not None:
@@ -144,23 +148,23 @@ def issue(warps: Warps, i: Bound) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Multiplications of a run that add to the same accumulators, one after the other.
+    """Warpgroup multiplications of a run that add to the same accumulators, one after the other.
 
-    `steps` are the numbers of the multiplications in the run. Their matrices A and B are joined along K. `a` contains
-    the registers of the joined matrix A, and the order of the registers, unless the matrices A are in shared memory or
-    the chain has one multiplication.
+    They are executed as one multiplication of their matrices A and B, joined along K. `steps` selects them in the run.
+    If there are several with A in registers, `a` has the registers of the joined A, and the order of its elements in
+    them. `order` is the order of the accumulators in their registers.
     """
 
     products: Sequence[Multiplication]
     steps: slice
     a: tuple[VectorValue, Order] | None
-    order: Order  # of the accumulators
+    order: Order
 
     @classmethod
     def of(cls, products: Sequence[Multiplication], start: int) -> Chain:
-        """Return the chain of `products`. The first one has the number `start` in its run."""
+        """Return the chain of `products`, which begins at index `start` of its run."""
         matrices = [each.a for each in products if isinstance(each.a, RegisterMatrix)]
-        a = _side_by_side(matrices) if len(matrices) > 1 else None
+        a = _join_along_k(matrices) if len(matrices) > 1 else None
         order = products[0].d.map.order()
         assert order is not None, "accumulators have whole elements, each in one register"
         return cls(products, slice(start, start + len(products)), a, order)
@@ -173,7 +177,7 @@ class Chain:
 
     @property
     def registers(self) -> list[tuple[VectorValue, Order]] | None:
-        """Registers of D and, if it is in registers, of the joined matrix A, with their orders.
+        """Registers of D and of an A in registers, each with the order of the elements in them.
 
         None if an item of a vector is not a register of full width, or if a matrix has no order.
         """
@@ -184,16 +188,13 @@ class Chain:
         vectors = [(value, order) for value, order in found if isinstance(value, VectorValue) and order is not None]
         return vectors if len(vectors) == len(found) and all(value.file is not None for value, _ in vectors) else None
 
-    def allows(self, other: Chain) -> bool:
-        """Return True if the accumulators of both chains are the same registers or disjoint."""
+    def can_execute_with(self, other: Chain) -> bool:
+        """Return True if the accumulators of both chains are the same registers, or have no common register."""
         own, others = (each.products[0].d.registers for each in (self, other))
         return own == others or registers_of(own).isdisjoint(registers_of(others))
 
-    def is_like(self, other: Chain) -> bool:
-        """Return True if both chains read A and B from shared memory, and differ only in registers.
-
-        Their shapes, types, layouts and numbers of multiplications are equal.
-        """
+    def has_form_of(self, other: Chain) -> bool:
+        """Return True if both chains read A and B from shared memory, and differ in addresses and registers only."""
         one, before = self.products[0], other.products[0]
         return (
             len(self.products) == len(other.products)
@@ -208,8 +209,8 @@ class Chain:
         return [Chain.of([product], number) for number, product in enumerate(self.products, self.steps.start)]
 
 
-def _side_by_side(matrices: Sequence[RegisterMatrix]) -> tuple[VectorValue, Order]:
-    """Join matrices side by side. Return the registers of the joined matrix, and their order."""
+def _join_along_k(matrices: Sequence[RegisterMatrix]) -> tuple[VectorValue, Order]:
+    """Join matrices along K. Return the registers of the joined matrix, and the order of its elements in them."""
     first, count = matrices[0], len(matrices)
     one = first.map.order()
     assert one is not None
@@ -224,11 +225,11 @@ def _side_by_side(matrices: Sequence[RegisterMatrix]) -> tuple[VectorValue, Orde
 
 @dataclass(frozen=True, slots=True)
 class AsyncRun:
-    """Warpgroup multiplications that are issued together.
+    """Adjacent warpgroup multiplications, which are issued together.
 
-    `groups` has lists of chains in program order. One compiled call may execute all chains of a list. `operands` has
-    the matrix descriptors of A and B by the name of the matrix, and the predicates "keeps". `length` is the number of
-    multiplications.
+    `groups` has all chains in program order. One compiled call may execute all chains of a group. `operands` has the
+    matrix descriptors of all multiplications as "A" and "B", and their predicates scale-d as "keeps". `length` is the
+    number of multiplications.
     """
 
     groups: list[list[Chain]]
@@ -240,7 +241,7 @@ class AsyncRun:
 
     @classmethod
     def of(cls, products: Sequence[Multiplication]) -> AsyncRun:
-        """Divide adjacent multiplications into chains."""
+        """Divide adjacent multiplications into chains and groups."""
         edges = [number for number in range(1, len(products)) if not _continues(products[number], products[number - 1])]
         operands = {
             matrix.name: VectorValue("b64", tuple(each.shared[number].descriptor for each in products))
@@ -250,7 +251,7 @@ class AsyncRun:
         chains = [Chain.of(products[start:end], start) for start, end in pairwise([0, *edges, len(products)])]
         groups = [[chains[0]]]
         for chain in chains[1:]:
-            if chain.is_like(groups[-1][0]) and all(map(chain.allows, groups[-1])):
+            if chain.has_form_of(groups[-1][0]) and all(map(chain.can_execute_with, groups[-1])):
                 groups[-1].append(chain)
             else:
                 groups.append([chain])
@@ -262,7 +263,7 @@ class AsyncRun:
         return sum(chain.macs for chains in self.groups for chain in chains)
 
     def tile_products(self, arch: str) -> list[TileProducts] | None:
-        """Return the products of each group, or None if native code cannot issue the multiplications.
+        """Return the arguments of the compiled call for each group, or None if native code cannot execute the run.
 
         `arch` selects the numerics.
         """
@@ -287,7 +288,7 @@ class AsyncRun:
 
 
 def _continues(product: Multiplication, before: Multiplication) -> bool:
-    """Return True if a multiplication belongs to the same chain as the multiplication before it."""
+    """Return True if a multiplication belongs to the chain of the multiplication before it."""
     a = product.a
     if isinstance(a, RegisterMatrix) and (a.map.order() is None or getattr(a.registers, "file", None) is None):
         return False
@@ -343,7 +344,7 @@ _tile_products = lru_cache(maxsize=1024)(TileProducts.of)
 def _accumulate(
     warps: Warps, chain: Chain, descriptors: Mapping[str, Array], cleared: NDArray[np.bool_] | None
 ) -> None:
-    """Add A B to the accumulators. The accumulators in the mask `cleared` are first set to zero.
+    """Add A B to the accumulators of a chain. The accumulators in the mask `cleared` are first set to zero.
 
     `descriptors` contains the matrix descriptors of A and B by the name of the matrix.
 
@@ -362,8 +363,8 @@ def _accumulate(
 
     matrices = warps.each(operands, parts)
 
-    def change(units: Matrix) -> list[Callable[[], object]]:
-        accumulators = units.view(STORAGE[d.element]).reshape(-1, *d.map.matrix_shape)
+    def change(matrices_d: Matrix) -> list[Callable[[], object]]:
+        accumulators = matrices_d.view(STORAGE[d.element]).reshape(-1, *d.map.matrix_shape)
         return [
             partial(
                 _multiplier(product, warps.arch), part_a, part_b, accumulators[part],

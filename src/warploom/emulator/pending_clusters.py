@@ -14,26 +14,27 @@ _REFUSAL = 1 / 8  # probability, under a random schedule, that a request fails a
 class PendingClusters:
     """Clusters of the selected waves of a launch that have not started, in launch order.
 
-    A wave takes clusters from the front. A request cancels one cluster, which then belongs to no wave. A GPU may refuse
-    a request although clusters are pending, for example for the sake of another kernel.
-
-    `random` selects the cancelled clusters, and refuses some requests. None selects the first cluster.
+    The next wave consists of the first clusters. A running cluster may request the cancellation of a pending cluster,
+    which then belongs to no wave. If `random` is not None, it selects the cancelled cluster, and refuses some requests,
+    as a GPU may do. If it is None, a request cancels the first cluster.
     """
 
     def __init__(self, waves: Waves, random: Random | None) -> None:
         self.random = random
         self.grid: Grid = waves.grid
-        self.each = waves.resident // waves.grid.cluster_size
+        self.clusters_per_wave = waves.resident // waves.grid.cluster_size
         clusters = waves.grid.ctas // waves.grid.cluster_size
         numbers = waves.numbers
-        self._numbers = [*range(numbers.start * self.each, min(numbers.stop * self.each, clusters))]
+        self._numbers = [
+            *range(numbers.start * self.clusters_per_wave, min(numbers.stop * self.clusters_per_wave, clusters))
+        ]
 
     def __len__(self) -> int:
         return len(self._numbers)
 
     def take_wave(self) -> NDArray[np.int64]:
         """Remove the clusters of the next wave, and return the coordinates of their CTAs. Shapes: (CTAs, 3)."""
-        chosen, self._numbers = self._numbers[: self.each], self._numbers[self.each :]
+        chosen, self._numbers = self._numbers[: self.clusters_per_wave], self._numbers[self.clusters_per_wave :]
         return self.grid.clusters(chosen).reshape(-1, 3)
 
     def cancel(self) -> NDArray[np.uint8]:

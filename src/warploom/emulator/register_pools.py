@@ -44,7 +44,7 @@ class RegisterPools:
         self.start()
 
     def start(self) -> None:
-        """Give each warp the registers at kernel entry, because other CTAs become resident."""
+        """Give each warp of a new wave the registers at kernel entry."""
         self.held.fill(self.entry)
         self.free.fill(0)
         self.waiting: dict[int, int] = {}  # slot -> registers per thread that the warp split waits for

@@ -48,7 +48,7 @@ class SharedMemory:
         self._fault = np.zeros(1, np.int64)
 
     def start(self) -> None:
-        """Clear the memory, because other CTAs become resident."""
+        """Clear the memory before a new wave."""
         self.bytes = cleared(self.bytes)
         self.exited.fill(False)
 

@@ -25,7 +25,7 @@ class Stacks:
         self.saved: dict[int, NDArray[np.uint64]] = defaultdict(self.pointers.copy)
 
     def start(self) -> None:
-        """Empty all stacks, because other CTAs become resident."""
+        """Empty all stacks before a new wave."""
         self.pointers.fill(self.end)
 
     def move(self, batch: Batch, pointers: Array) -> None:

@@ -1,4 +1,4 @@
-"""Warpgroup multiplications of matrices in shared memory that one compiled call executes."""
+"""Chains of warpgroup multiplications that one compiled call executes without copies of A and B."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NO_MATRICES = {dtype: np.zeros((0, 0, 0), dtype) for dtype in STORAGE.values()}
 
 @dataclass(frozen=True, slots=True)
 class TileProducts:
-    """Chains of multiplications with the same arithmetic, each with the same number of steps along K.
+    """Chains with the same shapes, arithmetic and number of multiplications (steps along K).
 
     `shared` contains the matrices of a step that are in shared memory: A and B, or only B.
     """
@@ -38,7 +38,7 @@ class TileProducts:
 
     @classmethod
     def of(cls, product: Multiplication, steps: int, arch: str) -> TileProducts | None:
-        """Return the products of chains, or None if no compiled function executes them.
+        """Return the description of chains, or None if no compiled function can execute them.
 
         A chain has `steps` multiplications, which differ from `product` only in their operands.
         """
@@ -59,13 +59,11 @@ class TileProducts:
     ) -> int:  # fmt: skip
         """Compute D = A B + D, or D = A B where `keeps` is False. Return the result of `fused`.
 
-        `sums` has the host addresses of the matrices D.
+        `sums` has the host addresses of the matrices D. `descriptors` contains the matrix descriptors by the name of
+        the matrix, and `registers` the matrices A that are in registers.
 
-        `descriptors` contains the matrix descriptors by the name of the matrix. `registers` contains the matrices A
-        that are in registers.
-
-        Shapes: ctas (groups,); descriptors (groups, chains, tiles); registers (groups * chains, M, K); sums and keeps
-        (groups, chains).
+        Shapes: ctas (warpgroups,); descriptors (warpgroups, chains, steps); registers (warpgroups * chains, M, K); sums
+            and keeps (warpgroups, chains).
         """
         memory = Memory(shared.bytes, SHARED_START, shared.end)
         origins = (ctas * shared.stride)[:, None]
@@ -88,9 +86,9 @@ class TileProducts:
         return memory, a, b, registers, sums, keeps, self.sizes, self.elements, self.strip, self.parameters
 
     def tile(self, found: int, descriptors: Mapping[str, Array], leaders: Array) -> tuple[int, Array, int]:
-        """Return the descriptor, the offsets and the leader of the tile with the number `found`.
+        """Return the tile that is out of bounds: its descriptor, its chunk offsets and the first warp that reads it.
 
-        `found` is a result of `execute`, and `leaders` has the index of the first warp of each warpgroup.
+        `found` is the result of `execute`, and `leaders` has the index of the first warp of each warpgroup.
         """
         number, kind = divmod(found, 2)
         matrix = self.shared[kind - 2 + len(self.shared)]

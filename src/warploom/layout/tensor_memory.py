@@ -18,7 +18,7 @@ from warploom.lazy_dataclass import dataclass
 
 TENSOR_LANES = 128
 TENSOR_COLUMNS = 512
-FOLDS = {"B": 2, "E": 2, "G": 4}
+LANE_GROUPS = {"B": 2, "E": 2, "G": 4}
 """Number of groups of lanes that hold different columns of D, for the data paths with more than one.
 
 Each group has its own copies of A and of the metadata.
@@ -132,9 +132,9 @@ def accumulator(fields: InstructionDescriptor, ctas: int, *, stationary: bool = 
     path = data_path(fields, ctas, stationary=stationary)
     cta, own, col = _rows(fields.m, ctas, fields.n)
     # "B" and "E" hold the second half of the columns in lanes 64 to 127; "G" holds each quarter in 32 lanes.
-    folds = FOLDS.get(path, 1)
-    width = fields.n // folds
-    lane = _lane_of(own, path) + col // width * (TENSOR_LANES // folds)
+    groups = LANE_GROUPS.get(path, 1)
+    width = fields.n // groups
+    lane = _lane_of(own, path) + col // width * (TENSOR_LANES // groups)
     return _map(f"D, data path {path}", fields, fields.dtype, TYPE_BITS[fields.dtype], cta, lane, col % width, 0)
 
 
@@ -153,8 +153,8 @@ def multiplicand(fields: InstructionDescriptor, ctas: int, *, stationary: bool =
     cta, own, col = _rows(fields.m, ctas, fields.stored_k)
     per_word = 32 // bits
     # Each group of lanes computes other columns of D, from its own copy of A.
-    folds = FOLDS.get(path, 1)
-    copies = [_lane_of(own, path) + TENSOR_LANES // folds * fold for fold in range(folds)]
+    groups = LANE_GROUPS.get(path, 1)
+    copies = [_lane_of(own, path) + TENSOR_LANES // groups * group for group in range(groups)]
     column, bit = col // per_word, col % per_word * bits
     return _map(f"A, data path {path}", fields, fields.atype, bits, cta, np.stack(copies), column, bit)
 
@@ -183,8 +183,8 @@ def sparsity(fields: InstructionDescriptor, ctas: int, *, stationary: bool = Fal
         column, bit = np.full_like(lane, fields.selector), own // 8 % 2 * 16 + col % 4 * 4
     else:
         lane, column, bit = _lane_of(own, path) + 0 * col, col // 8, col % 8 * 4
-    folds = FOLDS.get(path, 1)
-    copies = np.stack([lane + TENSOR_LANES // folds * fold for fold in range(folds)])
+    groups = LANE_GROUPS.get(path, 1)
+    copies = np.stack([lane + TENSOR_LANES // groups * group for group in range(groups)])
     return _map(f"metadata, data path {path}", fields, fields.atype, 4, cta, copies, column, bit)
 
 
@@ -213,20 +213,20 @@ def scales(fields: InstructionDescriptor, operand: str, factors: int, ctas: int)
     if byte not in legal:
         ids = ", ".join(map(str, legal))
         raise UsageError(f"the id of scale {operand} is {byte}; expected {ids} for {factors} factors")
-    folds = 1
+    groups = 1
     if operand == "A":
         cta, own, item = _rows(fields.m, ctas, factors)
         copies = [(cta, slab) for slab in range(4)]  # every group of 32 lanes has a copy of each factor
     else:
         item, own = np.indices((factors, fields.n), dtype=np.int32)
-        folds = 2 if path == "B" else 1
-        copies = [(np.int32(cta), slab) for cta in range(ctas) for slab in range(4 // folds)]
-    half = own // (fields.n // folds) if folds == 2 else 0 * own
-    own = own - half * (fields.n // folds)
+        groups = 2 if path == "B" else 1
+        copies = [(np.int32(cta), slab) for cta in range(ctas) for slab in range(4 // groups)]
+    half = own // (fields.n // groups) if groups == 2 else 0 * own
+    own = own - half * (fields.n // groups)
     lane = np.stack([own % 32 + 32 * slab + 64 * half + 0 * item for _, slab in copies])
     of_cta = np.stack([cta + 0 * own + 0 * item for cta, _ in copies])
     at = item + byte
-    rows = fields.m // ctas if operand == "A" else fields.n // folds
+    rows = fields.m // ctas if operand == "A" else fields.n // groups
     column, bit = own // 32 + at // 4 * -(-rows // 32), 8 * (at % 4) + 0 * own
     return _map(f"scale {operand}", fields, fields.scale_type, 8, of_cta, lane, column, bit)
 
@@ -264,13 +264,13 @@ def transfer_fragment(shape: str, num: int, *, packed: bool = False) -> Fragment
 
 
 def row_lanes(fields: InstructionDescriptor, ctas: int, path: str) -> NDArray[np.int64]:
-    """Return the lane of each row of D and of A, in each group of lanes of a CTA (see `FOLDS`).
+    """Return the lane of each row of D and of A, in each group of lanes of a CTA (see `LANE_GROUPS`).
 
     Shapes: (groups, rows of a CTA).
     """
-    folds = FOLDS.get(path, 1)
+    groups = LANE_GROUPS.get(path, 1)
     lane = _lane_of(np.arange(fields.m // ctas, dtype=np.int32), path)
-    return (np.arange(folds)[:, None] * (TENSOR_LANES // folds) + lane).astype(np.int64)
+    return (np.arange(groups)[:, None] * (TENSOR_LANES // groups) + lane).astype(np.int64)
 
 
 def _rows(m: int, ctas: int, cols: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:

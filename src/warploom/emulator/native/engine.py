@@ -396,7 +396,7 @@ class NativeEngine:
         self._fields[Field.EXECUTIONS] = 0 if executions is None else _address(executions.counts)
 
     def start(self, components: Components) -> None:
-        """Prepare for the CTAs that have become resident."""
+        """Prepare for a new wave."""
         began = perf_counter()
         if changed := self._runs.start(components):
             for part in changed:
@@ -508,10 +508,10 @@ class NativeEngine:
         if maps.table is not self._map_table:
             self._map_table = maps.table
             fields[Field.KNOWN_MAPS] = _address(maps.table)
-        fields[Field.KNOWN_MAP_COUNT], fields[Field.PLAIN_BARRIERS] = maps.count, self._barriers.is_plain
+        fields[Field.KNOWN_MAP_COUNT], fields[Field.PLAIN_BARRIERS] = maps.count, self._barriers.permits_native
         fields[Field.USES_CLUSTERS] = self._barriers.uses_clusters
-        fields[Field.PLAIN_WAITS] = mbarriers.is_plain
-        fields[Field.BLOCKING_WAITS] = mbarriers.is_plain and mbarriers.suspends
+        fields[Field.PLAIN_WAITS] = mbarriers.permits_native
+        fields[Field.BLOCKING_WAITS] = mbarriers.permits_native and mbarriers.suspends_at_once
         fields[Field.SUSPENDS] = self.state.on_suspend is None
         fields[Field.KEEPS_MATRICES] = bool(self._accumulators.cached) or self._asynchronous.has_loads
 

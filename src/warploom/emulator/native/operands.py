@@ -177,5 +177,5 @@ class Records:
 
 
 def varying(values: list[Any]) -> Iterator[int]:
-    """Yield the positions of special registers that change when other CTAs become resident."""
+    """Yield the positions of special registers that differ from wave to wave."""
     return (position for position, value in enumerate(values) if isinstance(value, PerWarp))

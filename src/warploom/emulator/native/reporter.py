@@ -45,7 +45,7 @@ class Reporter:
         self._on_block_end = events.handler(BlockEnd)
 
     def start(self, components: Components) -> None:
-        """Prepare for the CTAs that have become resident."""
+        """Prepare for a new wave."""
         self.components = components
 
     def report(self, pc: int, moment: int) -> None:

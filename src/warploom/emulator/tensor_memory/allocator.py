@@ -1,7 +1,8 @@
 """Allocation of columns of tensor memory.
 
-Each CTA is alone on its multiprocessor, so a CTA only waits for columns that its own warps hold. For a pair of CTAs,
-one warp of each CTA executes an allocation together with a warp of the other CTA, and both receive the same columns.
+In the emulator, each CTA has a multiprocessor of its own. A warp therefore waits only for columns that warps of its own
+CTA have allocated. With `.cta_group::2`, a warp of each CTA of a pair executes the instruction. Both CTAs receive the
+same columns.
 """
 
 from typing import NamedTuple
@@ -32,17 +33,17 @@ class _Block(NamedTuple):
 
 
 class _Request(NamedTuple):
-    """Wait of a warp split at an instruction that allocates or releases columns."""
+    """Request of a warp split that waits at an instruction which allocates or releases columns."""
 
     cta: int
     columns: int
-    ctas: int
+    group_size: int  # number of CTAs that execute the instruction together, 1 or 2
     action: str  # "allocate" or "release"
     column: int  # first column that is released
 
 
 class TensorAllocator:
-    """Columns that the warps of each CTA hold, and the warp splits that wait for columns or for a peer."""
+    """Allocated columns of each CTA, and the warp splits that wait for columns or for a warp of the peer CTA."""
 
     def __init__(self, state: State, storage: TensorStorage, schedule: Schedule, events: Dispatcher) -> None:
         self.state = state
@@ -52,29 +53,30 @@ class TensorAllocator:
         self.start()
 
     def start(self) -> None:
-        """Release all columns, because other CTAs become resident."""
+        """Release all columns before a new wave."""
         self.blocks: dict[tuple[int, int], _Block] = {}  # (CTA, first column) -> block
         self.relinquished: dict[int, int] = {}  # CTA -> program counter of the instruction
         self.waiting: dict[int, _Request] = {}  # slot -> request
-        self.group = 0  # number of CTAs that all instructions of the kernel use, or 0
+        self.group_size = 0  # that of the earlier instructions of the kernel, or 0 before the first
         self._granted: dict[int, int] = {}  # slot -> first column, or TENSOR_COLUMNS after a release
 
     # Checks -----------------------------------------------------------------------------------------------
 
-    def use_group(self, ctas: int, lanes: NDArray[np.int64]) -> None:
-        """Check the CTAs that execute an instruction with `.cta_group::ctas`.
+    def use_group(self, group_size: int, lanes: NDArray[np.int64]) -> None:
+        """Check that an instruction with `.cta_group::group_size` is legal here, and record its group size.
 
-        `lanes` has the indices of the threads in the executing batch. Shapes: lanes (threads,).
+        All instructions of a kernel must have the same group size, and 2 requires clusters of an even number of CTAs.
+        `lanes` contains 32 * position + lane for each executing thread. Shapes: lanes (threads,).
 
         Errors: Fault emulator.tensor-pair.
         """
-        if self.group not in (0, ctas):
-            message = f"an instruction has .cta_group::{ctas}, and an earlier one .cta_group::{self.group}"
+        if self.group_size not in (0, group_size):
+            message = f"an instruction has .cta_group::{group_size}, and an earlier one .cta_group::{self.group_size}"
             raise Fault(
                 "emulator.tensor-pair", f"{message}; expected the same group in the whole kernel", int(lanes[0])
             )
-        self.group = ctas
-        if ctas == 1:
+        self.group_size = group_size
+        if group_size == 1:
             return
         topology = self.state.topology
         if topology.cluster_size % 2:
@@ -83,9 +85,12 @@ class TensorAllocator:
             message += "; expected an even number"
             raise Fault("emulator.tensor-pair", message, int(lanes[0]))
 
-    def require_peers(self, of: NDArray[np.int64], lanes: NDArray[np.int64]) -> None:
-        """Check that the peers of the CTAs `of` have not exited. Errors: Fault emulator.tensor-pair."""
-        gone = self.state.live_warps[of ^ 1] == 0
+    def require_peers(self, ctas: NDArray[np.int64], lanes: NDArray[np.int64]) -> None:
+        """Check that the peers of some CTAs have not exited. `lanes` is that of `use_group`.
+
+        Shapes: ctas and lanes (threads,). Errors: Fault emulator.tensor-pair.
+        """
+        gone = self.state.live_warps[ctas ^ 1] == 0
         if gone.any():
             message = "an instruction has .cta_group::2, and all threads of the peer CTA have exited"
             hint = "put a cluster barrier before the exit of the peer CTA"
@@ -98,19 +103,20 @@ class TensorAllocator:
 
     # Requests ---------------------------------------------------------------------------------------------
 
-    def allocate(self, batch: Batch, columns: NDArray[np.int64], ctas: int) -> NDArray[np.int64]:
-        """Allocate columns for each warp of a batch. Return the first column, for the warps that do not wait.
+    def allocate(self, batch: Batch, columns: NDArray[np.int64], group_size: int) -> NDArray[np.int64]:
+        """Allocate columns for each warp of a batch. Return the first column for each warp that does not wait.
 
-        Warp splits leave the batch and wait if their CTA has too few free columns, or for the warp of the other CTA.
+        A warp waits if its CTA has too few adjacent free columns, or if the warp of the peer CTA is missing. The splits
+        of these warps leave the batch. They repeat the instruction after their request has been granted.
 
         Shapes: columns (warps,). Errors: Fault emulator.tensor-allocation, emulator.tensor-pair.
         """
-        of = batch.location.cta
-        self.use_group(ctas, 32 * np.arange(batch.count))
-        stay = np.zeros(batch.count, np.bool_)
+        own = batch.location.cta
+        self.use_group(group_size, 32 * np.arange(batch.count))
+        waits = np.zeros(batch.count, np.bool_)
         found = np.zeros(batch.count, np.int64)
         for position, (row, cta, count) in enumerate(
-            zip(batch.rows.tolist(), of.tolist(), columns.tolist(), strict=True)
+            zip(batch.rows.tolist(), own.tolist(), columns.tolist(), strict=True)
         ):
             self._check_size(count, 32 * position)
             if cta in self.relinquished:
@@ -118,57 +124,58 @@ class TensorAllocator:
                 raise Fault(_CODE, message, 32 * position, "relinquish the permit after the last allocation")
             column = self._granted.pop(row, None)
             if column is None:
-                self.waiting[row] = _Request(cta, count, ctas, "allocate", 0)
-                column = self._serve(row, position)
-            stay[position] = column is None
+                self.waiting[row] = _Request(cta, count, group_size, "allocate", 0)
+                column = self._grant(row, position)
+            waits[position] = column is None
             found[position] = column or 0
-        self._suspend(batch, stay, found)
-        self._report(batch, "take", columns[~stay], found[~stay], ctas)
-        return found[~stay]
+        self._suspend(batch, waits, found)
+        self._report(batch, "take", columns[~waits], found[~waits], group_size)
+        return found[~waits]
 
-    def release(self, batch: Batch, addresses: NDArray[np.int64], columns: NDArray[np.int64], ctas: int) -> None:
-        """Release the columns at an address, for each warp of a batch.
+    def release(self, batch: Batch, addresses: NDArray[np.int64], columns: NDArray[np.int64], group_size: int) -> None:
+        """Release the allocation at an address, for each warp of a batch.
 
-        Under the schedule `eager`, a warp does not wait for the release by the other CTA of a pair.
+        With `.cta_group::2`, a warp waits for the release by the peer CTA, except under the schedule `eager`.
 
         Shapes: addresses and columns (warps,). Errors: Fault emulator.tensor-allocation, emulator.tensor-pair.
         """
-        of = batch.location.cta
-        self.use_group(ctas, 32 * np.arange(batch.count))
-        stay = np.zeros(batch.count, np.bool_)
-        requests = zip(batch.rows.tolist(), of.tolist(), addresses.tolist(), columns.tolist(), strict=True)
+        own = batch.location.cta
+        self.use_group(group_size, 32 * np.arange(batch.count))
+        waits = np.zeros(batch.count, np.bool_)
+        requests = zip(batch.rows.tolist(), own.tolist(), addresses.tolist(), columns.tolist(), strict=True)
         for position, (row, cta, address, count) in enumerate(requests):
             if self._granted.pop(row, None) is not None:
                 continue
             block = self.blocks.get((cta, address))
             if block is None or block.columns != count:
                 raise Fault(_CODE, self._wrong_release(cta, address, count, block), 32 * position)
-            if ctas == 1 or self.kind == "eager":
+            if group_size == 1 or self.kind == "eager":
                 self._free(cta, address)
                 continue
-            self.waiting[row] = _Request(cta, count, ctas, "release", address)
-            stay[position] = self._serve(row, position) is None
-        self._suspend(batch, stay, np.zeros(batch.count, np.int64))
-        self._report(batch, "release", columns[~stay], addresses[~stay], ctas)
-        self._serve_all()
+            self.waiting[row] = _Request(cta, count, group_size, "release", address)
+            waits[position] = self._grant(row, position) is None
+        self._suspend(batch, waits, np.zeros(batch.count, np.int64))
+        self._report(batch, "release", columns[~waits], addresses[~waits], group_size)
+        self._grant_all()
 
-    def _suspend(self, batch: Batch, stay: NDArray[np.bool_], found: NDArray[np.int64]) -> None:
-        """Remove from the batch the warp splits in the mask `stay`, which must wait.
+    def _suspend(self, batch: Batch, waits: NDArray[np.bool_], found: NDArray[np.int64]) -> None:
+        """Suspend the warp splits in the mask `waits`.
 
-        A warp split of the mask that a later one has already served remains in the batch. `found` receives its column.
+        If a request of the mask was granted together with that of a later warp of the batch, its warp split does not
+        wait: its element of `waits` becomes False, and its element of `found` the first column.
         """
-        for position in np.flatnonzero(stay).tolist():
+        for position in np.flatnonzero(waits).tolist():
             column = self._granted.pop(int(batch.rows[position]), None)
             if column is not None:
-                stay[position], found[position] = False, column
-        if stay.any():
-            batch.suspend(stay, self.state.pc, Status.WAITING)
+                waits[position], found[position] = False, column
+        if waits.any():
+            batch.suspend(waits, self.state.pc, Status.WAITING)
 
-    def relinquish(self, batch: Batch, ctas: int) -> None:
-        """Take the permit to allocate from the CTAs of a batch. Errors: Fault emulator.tensor-pair."""
-        of = batch.location.cta
-        self.use_group(ctas, 32 * np.arange(batch.count))
-        for cta in of.tolist():
+    def relinquish(self, batch: Batch, group_size: int) -> None:
+        """Forbid further allocations by the CTAs of a batch. Errors: Fault emulator.tensor-pair."""
+        own = batch.location.cta
+        self.use_group(group_size, 32 * np.arange(batch.count))
+        for cta in own.tolist():
             self.relinquished[cta] = self.state.pc
 
     def _wrong_release(self, cta: int, address: int, count: int, block: _Block | None) -> str:
@@ -178,13 +185,19 @@ class TensorAllocator:
             return f"{start}, which no allocation returned; the CTA has allocated {', '.join(held) or 'no columns'}"
         return f"{start}, but the allocation has {block.columns} columns; expected the same number"
 
-    # Service ----------------------------------------------------------------------------------------------
+    # Grants -----------------------------------------------------------------------------------------------
 
-    def _serve(self, row: int, position: int = -1) -> int | None:
-        """Serve the request of a warp split, if possible. Return the first column, or None."""
+    def _grant(self, row: int, position: int = -1) -> int | None:
+        """Grant the request in slot `row`, and that of its peer, if possible. Return the first column, or None.
+
+        After a release, the result is TENSOR_COLUMNS. `position` is that of the warp split in the executing batch, or
+        -1 if the warp split is suspended; a suspended warp split continues.
+
+        Errors: Fault emulator.tensor-pair if the two warps request different numbers of columns.
+        """
         request = self.waiting[row]
         partner = -1
-        if request.ctas == 2:
+        if request.group_size == 2:
             partner = next(
                 (
                     slot
@@ -217,13 +230,14 @@ class TensorAllocator:
                 self.state.splits.status[slot] = Status.READY
         return column
 
-    def _serve_all(self) -> None:
+    def _grant_all(self) -> None:
+        """Grant all requests that can be granted."""
         for row in list(self.waiting):
             if row in self.waiting:
-                self._serve(row)
+                self._grant(row)
 
     def _find(self, ctas: list[int], columns: int) -> int | None:
-        """Return the first column of the lowest free range that all of the CTAs have, or None."""
+        """Return the first column of the lowest range that is free in all of the CTAs, or None."""
         taken = np.logical_or.reduce(self.storage.allocated[ctas])
         need = columns // BLOCK
         return next(
@@ -245,15 +259,15 @@ class TensorAllocator:
         self.storage.allocated[cta, column // BLOCK : (column + block.columns) // BLOCK] = False
 
     def _report(
-        self, batch: Batch, action: str, columns: NDArray[np.int64], first: NDArray[np.int64], ctas: int
+        self, batch: Batch, action: str, columns: NDArray[np.int64], first: NDArray[np.int64], group_size: int
     ) -> None:
         if self._on_allocate is not None and batch.count:
-            self._on_allocate(TensorAllocate(self.state.pc, batch, action, columns, first, ctas))
+            self._on_allocate(TensorAllocate(self.state.pc, batch, action, columns, first, group_size))
 
     # Deadlocks --------------------------------------------------------------------------------------------
 
     def snapshot(self) -> object:
-        """Return a value that is equal for two states with the same allocations."""
+        """Return a value that is equal for two states with the same allocations and requests."""
         return dict(self.blocks), dict(self.relinquished), dict(self.waiting)
 
     def awaited(self, slot: int) -> Awaited | None:
@@ -261,7 +275,7 @@ class TensorAllocator:
         request = self.waiting.get(slot)
         if request is None:
             return None
-        if request.ctas == 2:
+        if request.group_size == 2:
             peers = [each for each in self.waiting.values() if each.cta == request.cta ^ 1]
             if not any(each.action == request.action for each in peers):
                 peer = self.state.placement.describe_cta(request.cta ^ 1)

@@ -17,7 +17,7 @@ Numbers = NDArray[np.int64]
 
 
 def check_copies(record: TensorMemoryCopy, operations: Operations) -> None:
-    """Check the descriptors of copies.
+    """Check the descriptors of copies to tensor memory.
 
     Errors: Fault emulator.tensor-multiply, whose `lane` is the index of the operation.
     """
@@ -29,7 +29,7 @@ def check_copies(record: TensorMemoryCopy, operations: Operations) -> None:
 
 
 def copy(storage: TensorStorage, shared: SharedMemory, operations: Operations, which: Numbers) -> None:
-    """Execute the copies with the numbers `which`.
+    """Execute the copies with the indices `which`.
 
     Errors: Fault, whose `lane` is the index of the operation.
     """
@@ -43,11 +43,11 @@ def copy(storage: TensorStorage, shared: SharedMemory, operations: Operations, w
             message = f"a copy to tensor memory begins at lane {lane}; expected lane {legal[0]}"
             raise Fault("emulator.tensor-memory", message + (f" to {legal[-1]}" if len(legal) > 1 else ""), k)
         for cta in ctas_of(record, int(operations.ctas[k])):
-            of = np.array([cta])
+            ctas = np.array([cta])
             lanes, rows = record.lanes(lane)
             try:
-                storage.check("a copy", of, lanes[:1], int(lanes[-1]) + 1 - lane, np.array([column]), columns)
-                raw = read_bytes(shared, record.matrix(int(descriptor[0])), of, start_addresses(descriptor))[0]
+                storage.check("a copy", ctas, lanes[:1], int(lanes[-1]) + 1 - lane, np.array([column]), columns)
+                raw = read_bytes(shared, record.matrix(int(descriptor[0])), ctas, start_addresses(descriptor))[0]
             except Fault as fault:
                 fault.lane = k
                 raise
@@ -59,7 +59,7 @@ def copy(storage: TensorStorage, shared: SharedMemory, operations: Operations, w
 
 
 def shift(storage: TensorStorage, operations: Operations, which: Numbers) -> None:
-    """Execute the shifts with the numbers `which`.
+    """Execute the shifts with the indices `which`.
 
     Errors: Fault, whose `lane` is the index of the operation.
     """
@@ -81,5 +81,5 @@ def shift(storage: TensorStorage, operations: Operations, which: Numbers) -> Non
 
 
 def ctas_of(record: TensorMemoryCopy | TensorMemoryShift, cta: int) -> list[int]:
-    """Return the CTAs whose tensor memory an operation of the CTA `cta` changes."""
+    """Return the CTAs whose tensor memory an operation changes. CTA `cta` issues the operation."""
     return [cta] if record.ctas == 1 else [cta & ~1, cta | 1]

@@ -1,4 +1,8 @@
-"""Execution of multiplications in tensor memory, for many CTAs together."""
+"""Execution of multiplications in tensor memory, for many CTAs together.
+
+D may be divided among groups of lanes (see `LANE_GROUPS` in `layout.tensor_memory`). Each group has its own copy of A,
+of the metadata and of the scale factors. The axis "copies" of an operand counts these copies.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from warploom.diagnostics import UsageError
 from warploom.emulator.faults import Fault
 from warploom.emulator.shared_memory import SharedMemory
 from warploom.emulator.state import State
-from warploom.emulator.tensor_memory import kernels, tile_multiplications
+from warploom.emulator.tensor_memory import compiled_copies, tile_multiplications
 from warploom.emulator.tensor_memory.operations import Operations
 from warploom.emulator.tensor_memory.shared_operands import read_matrix, start_addresses, unpack_fours
 from warploom.emulator.tensor_memory.storage import TensorStorage
@@ -36,37 +40,37 @@ Numbers = NDArray[np.int64]
 _ALL = slice(None)
 _START_BITS = 14
 """Number of bits of the start address in a matrix descriptor."""
-_MOST_KINDS = 1024
+_CACHE_SIZE = 1024
 _NO_MASK = np.zeros((0, 0), np.bool_)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kind:
-    """Facts about multiplications with the same modifiers and descriptors.
+class Decoded:
+    """Decoded descriptors of multiplications that differ in addresses only.
 
-    Multiplications may belong to one chain if their values of `chain` are equal and not None. `matrices` has A and B in
+    Two multiplications may belong to one chain if their `chain_key` is equal and not None. `matrices` has A and B in
     shared memory by name if one compiled call executes the multiplication, else it is None.
     """
 
     plan: MultiplyPlan
-    chain: tuple[Any, ...] | None
+    chain_key: tuple[Any, ...] | None
     matrices: dict[str, Matrix] | None
 
 
 @dataclass(slots=True, eq=False)
 class _Group:
-    """Multiplications in different CTAs with the same modifiers and descriptors.
+    """Multiplications in G different CTAs that execute together. They differ in addresses only.
 
-    Only the start addresses of their matrices differ. In each CTA, the multiplications of `chain` add to the same D,
-    one after the other. `which` has the numbers of the operations. `ctas` has the CTAs of each operation, the even one
-    first. `d` has the lanes and columns of the address of D.
+    Each item of `chain` has one multiplication for each CTA. The multiplications of a CTA add to the same D, one after
+    the other. `which` has the indices of the multiplications in each item. `ctas` has the CTAs that multiply together,
+    the even one first. `d` has the lane and the column of the address of D.
 
-    Shapes: which (G,), ctas (G, CTAs of an operation), d (2, G).
+    Shapes: which (G,); ctas (G, 1 or 2); d: two of (G,).
     """
 
     chain: Sequence[Operations]
     record: TensorMultiply
-    kind: Kind
+    decoded: Decoded
     which: Numbers
     ctas: Numbers
     d: tuple[Numbers, Numbers]
@@ -74,25 +78,25 @@ class _Group:
     @property
     def plan(self) -> MultiplyPlan:
         """Facts that the instruction descriptor determines."""
-        return self.kind.plan
+        return self.decoded.plan
 
     @property
     def operations(self) -> Operations:
-        """First operations of the chain."""
+        """First multiplication of each CTA."""
         return self.chain[0]
 
-    def each(self, values: Numbers) -> Numbers:
-        """Return a value of each operation for each of its CTAs."""
+    def per_cta(self, values: Numbers) -> Numbers:
+        """Return the value of each multiplication once for each of its CTAs."""
         return np.repeat(values, self.ctas.shape[1])
 
-    def links(self) -> list[_Group]:
-        """Return a group for each multiplication of the chain."""
+    def unchained(self) -> list[_Group]:
+        """Return a group for each item of the chain."""
         if len(self.chain) == 1:
             return [self]
-        return [_Group([each], self.record, self.kind, self.which, self.ctas, self.d) for each in self.chain]
+        return [_Group([each], self.record, self.decoded, self.which, self.ctas, self.d) for each in self.chain]
 
     def address(self, name: str) -> tuple[Numbers, Numbers]:
-        """Return the lanes and columns of an address operand."""
+        """Return the lanes and the columns of the addresses in an operand. Shapes: (G,)."""
         return _split(self.operations.values[name][self.which])
 
 
@@ -108,45 +112,45 @@ class Multiplications:
         self.arch = arch
         self.workers = workers
         self.lazy = lazy
-        self._kinds: dict[tuple[Any, ...], Kind | None] = {}  # by program counter and bytes of the descriptors
+        self._decoded: dict[tuple[Any, ...], Decoded | None] = {}  # by program counter and bytes of the descriptors
         self.start()
 
     def start(self) -> None:
-        """Empty the collector buffers, because other CTAs become resident."""
+        """Empty the collector buffers before a new wave."""
         self.collectors: dict[tuple[int, str], NDArray[Any]] = {}  # (first CTA, buffer) -> matrix
 
     def check(self, record: TensorMultiply, operations: Operations) -> None:
-        """Check the descriptors of all operations, and set `operations.kind`.
+        """Check the descriptors of all operations, and set `operations.decoded`.
 
         Errors: Fault emulator.tensor-multiply, whose `lane` is the index of the operation.
         """
         words = _descriptors(record, operations.values)
         key = operations.pc, *[each.tobytes() for each in words]
-        if key not in self._kinds:
-            if len(self._kinds) == _MOST_KINDS:
-                self._kinds.clear()
-            self._kinds[key] = self._checked(record, np.stack(words, axis=1))
-        operations.kind = self._kinds[key]
+        if key not in self._decoded:
+            if len(self._decoded) == _CACHE_SIZE:
+                self._decoded.clear()
+            self._decoded[key] = self._decode_all(record, np.stack(words, axis=1))
+        operations.decoded = self._decoded[key]
 
-    def _checked(self, record: TensorMultiply, words: NDArray[np.uint64]) -> Kind | None:
-        """Check descriptors. Return the kind of the multiplications if all have the same, else None.
+    def _decode_all(self, record: TensorMultiply, words: NDArray[np.uint64]) -> Decoded | None:
+        """Decode the descriptors of each operation. Return the result if all operations have the same, else None.
 
-        Shapes: words (operations, descriptors).
+        Shapes: words (operations, descriptors). Errors: Fault emulator.tensor-multiply.
         """
         is_uniform = bool((words == words[0]).all())
-        kind: Kind | None = None
+        found: Decoded | None = None
         for k in [0] if is_uniform else range(len(words)):
             try:
-                kind = self._kind(record, words[k].tolist())
+                found = self._decode(record, words[k].tolist())
             except (UsageError, NoModelError) as error:
                 raise Fault(CODE, str(error), k) from None
         if record.disabled is not None and len(record.disabled) != 4 * record.ctas:
             message = f"the mask of disabled lanes has {len(record.disabled)} words; expected {4 * record.ctas}"
             raise Fault(CODE, message, 0)
-        return kind if is_uniform else None
+        return found if is_uniform else None
 
-    def _kind(self, record: TensorMultiply, words: Sequence[int]) -> Kind:
-        """Return the kind of a multiplication with the descriptors `words`, without start addresses.
+    def _decode(self, record: TensorMultiply, words: Sequence[int]) -> Decoded:
+        """Decode the descriptors of a multiplication, as `_descriptors` returns them.
 
         Errors: UsageError, NoModelError.
         """
@@ -155,26 +159,26 @@ class Multiplications:
         matrices = {"b": record.matrix_b(plan, words[1] << _START_BITS)}
         if not record.a_in_tensor:
             matrices = {"a": record.matrix_a(plan, words[2] << _START_BITS), **matrices}
-        chain = None
+        chain_key = None
         if can_chain(record) and not plan.fields.saturate:
             scaled = record.scales is not None
-            chain = record.kind, record.ctas, record.a_in_tensor, record.stationary, record.block, scaled, *words
+            chain_key = record.kind, record.ctas, record.a_in_tensor, record.stationary, record.block, scaled, *words
         is_direct = (
             self.workers is None and record.collector[1] == "discard"
             and tile_multiplications.is_direct(record, plan, list(matrices.values()), self.arch)
         )  # fmt: skip
-        return Kind(plan, chain, matrices if is_direct else None)
+        return Decoded(plan, chain_key, matrices if is_direct else None)
 
     def continues(self, first: Operations, operations: Operations) -> bool:
-        """Return True if each operation adds to the D of the operation of `first` in the same CTA.
+        """Return True if `operations` may continue a chain that begins with `first`.
 
-        `execute` accepts both as a chain.
+        Each operation must add to the D that the operation of `first` in the same CTA writes.
         """
-        if first.kind is None or operations.kind is None or first.kind.chain is None:
+        if first.decoded is None or operations.decoded is None or first.decoded.chain_key is None:
             return False
         old, new = first.values, operations.values
         return (
-            first.kind.chain == operations.kind.chain
+            first.decoded.chain_key == operations.decoded.chain_key
             and not cast("TensorMultiply", operations.record).scale_input_d
             and first.warps.tobytes() == operations.warps.tobytes()
             and old["d"].tobytes() == new["d"].tobytes()
@@ -182,29 +186,29 @@ class Multiplications:
         )
 
     def execute(self, chain: Sequence[Operations], which: Numbers) -> None:
-        """Execute the operations with the numbers `which`, which belong to different CTAs.
+        """Execute the operations with the indices `which` of each item of a chain. They belong to different CTAs.
 
-        `chain` has several items if `continues` returned True for each item after the first.
+        `continues` must have returned True for each item of the chain after the first.
 
         Errors: Fault, whose `lane` is the index of the operation.
         """
         operations = chain[0]
         record = cast("TensorMultiply", operations.record)
-        if operations.kind is not None:
-            self._multiply(self._group(chain, which, operations.kind))
+        if operations.decoded is not None:
+            self._multiply(self._group(chain, which, operations.decoded))
             return
         words = np.stack(_descriptors(record, operations.values), axis=1)[which]
-        kinds, inverse = np.unique(words, axis=0, return_inverse=True)
-        for number, kind in enumerate(kinds):
-            found = self._kind(record, kind.tolist())
+        distinct, inverse = np.unique(words, axis=0, return_inverse=True)
+        for number, kind in enumerate(distinct):
+            found = self._decode(record, kind.tolist())
             self._multiply(self._group(chain, which[inverse.reshape(-1) == number], found))
 
-    def _group(self, chain: Sequence[Operations], which: Numbers, kind: Kind) -> _Group:
+    def _group(self, chain: Sequence[Operations], which: Numbers, decoded: Decoded) -> _Group:
         operations = chain[0]
         record = cast("TensorMultiply", operations.record)
         own = operations.ctas[which]
         ctas = own[:, None] if record.ctas == 1 else (own & ~1)[:, None] + np.arange(2)
-        return _Group(chain, record, kind, which, ctas, _split(operations.values["d"][which]))
+        return _Group(chain, record, decoded, which, ctas, _split(operations.values["d"][which]))
 
     # Multiplication ---------------------------------------------------------------------------------------
 
@@ -220,30 +224,30 @@ class Multiplications:
         d = self._read_d(group) if keeps.any() else np.zeros((count, fields.m, fields.n), dtype)
         if not keeps.all():
             d[~keeps] = 0
-        links = group.links()
-        a = _joined([self._collected(each, "a", self._read_a) for each in links])
-        b = _joined([self._collected(each, "b", self._read_b) for each in links])
+        parts = group.unchained()
+        a = _joined([self._collected(each, "a", self._read_a) for each in parts])
+        b = _joined([self._collected(each, "b", self._read_b) for each in parts])
         index = None if plan.metadata is None else self._read_index(group, plan.metadata)
         scale_a = scale_b = None
         if plan.scales is not None:
-            scales = [self._read_scales(each) for each in links]
+            scales = [self._read_scales(each) for each in parts]
             scale_a, scale_b = _joined([each for each, _ in scales]), _joined([each for _, each in scales])
-        by = multiplier(
+        arithmetic = multiplier(
             model_of(fields, self.arch), fields.negate_a, fields.negate_b, fields.saturate,
             divisor=record.scale_input_d,
         )  # fmt: skip
-        self._multiply_parts(by, group, a, b, d, index, scale_a, scale_b)
+        self._multiply_parts(arithmetic, group, a, b, d, index, scale_a, scale_b)
         self._write_d(group, d)
 
     def _multiply_directly(self, group: _Group, keeps: NDArray[np.bool_]) -> bool:
-        """Multiply with one compiled call. Return False if there is none for the multiplication."""
-        record, plan, matrices = group.record, group.plan, group.kind.matrices
+        """Multiply with one compiled call. Return False, without an effect, if no compiled function can."""
+        record, plan, matrices = group.record, group.plan, group.decoded.matrices
         if matrices is None:
             return False
         descriptors = [
             np.stack([each.values[name][group.which] for each in group.chain], axis=1) for name in matrices
         ]  # fmt: skip
-        a = _joined([self._read_a(each)[:, 0] for each in group.links()]) if record.a_in_tensor else None
+        a = _joined([self._read_a(each)[:, 0] for each in group.unchained()]) if record.a_in_tensor else None
         wrong = tile_multiplications.execute(
             record, plan, self.arch, self.storage, self.shared, group.ctas, group.d, keeps,
             list(zip(matrices.values(), descriptors, strict=True)), a,
@@ -255,40 +259,44 @@ class Multiplications:
         return True
 
     def _multiply_parts(
-        self, by: Multiplier, group: _Group, a: NDArray[Any], b: NDArray[Any], d: NDArray[Any],
+        self, arithmetic: Multiplier, group: _Group, a: NDArray[Any], b: NDArray[Any], d: NDArray[Any],
         index: NDArray[Any] | None, scale_a: NDArray[Any] | None, scale_b: NDArray[Any] | None,
     ) -> None:  # fmt: skip
-        """Write A B + D to `d`, with the copies of the operands that each part of D uses.
+        """Compute d = A B + d. Each part of D uses its own copies of the operands.
 
-        The first axis of `a` and `index` after the matrix is the group of lanes, and that of `scale_b` the quarter of
-        the lanes. Copies that are equal count as one.
+        If all copies of each operand are equal, one call computes all of D. Otherwise, each group of lanes is computed
+        separately and, if the copies of `scale_b` differ, each 32 lanes.
+
+        Shapes: a and index (G, groups of lanes, M, …); b (G, N, K); d (G, M, N); scale_a (G, groups of lanes, M,
+            factors); scale_b (G, quarters of the lanes, N, factors).
         """
-        folds, m, n = len(group.plan.lanes), d.shape[1], d.shape[2]
-        columns = [slice(fold * n // folds, (fold + 1) * n // folds) for fold in range(folds)]
+        groups, m, n = len(group.plan.lanes), d.shape[1], d.shape[2]
+        columns = [slice(number * n // groups, (number + 1) * n // groups) for number in range(groups)]
         a_copies = _distinct(a)
         index_copies = None if index is None else _distinct(index)
         a_scales, b_scales = (None if each is None else _distinct(each) for each in (scale_a, scale_b))
         operands = [each for each in (a_copies, index_copies, a_scales, b_scales) if each is not None]
         if all(each.shape[1] == 1 for each in operands):
-            by(
+            arithmetic(
                 _copy(a_copies), b, d, index=_copy(index_copies), scale_a=_copy(a_scales), scale_b=_copy(b_scales),
                 out=d, workers=self.workers,
             )  # fmt: skip
             return
         quarters = 1 if b_scales is None else b_scales.shape[1]
         rows = [slice(first, first + 32) for first in range(0, m, 32)] if quarters > 1 else [slice(0, m)]
-        for fold, column in enumerate(columns):
-            for number, row in enumerate(rows):
-                d[:, row, column] = by(
-                    _copy(a_copies, fold, row), np.ascontiguousarray(b[:, column]),
-                    np.ascontiguousarray(d[:, row, column]), index=_copy(index_copies, fold, row),
-                    scale_a=_copy(a_scales, fold, row), scale_b=_copy(b_scales, number, column),
+        for lane_group, column in enumerate(columns):
+            for quarter, row in enumerate(rows):
+                d[:, row, column] = arithmetic(
+                    _copy(a_copies, lane_group, row), np.ascontiguousarray(b[:, column]),
+                    np.ascontiguousarray(d[:, row, column]), index=_copy(index_copies, lane_group, row),
+                    scale_a=_copy(a_scales, lane_group, row), scale_b=_copy(b_scales, quarter, column),
                 )  # fmt: skip
 
     def _collected(self, group: _Group, matrix: str, read: Any) -> NDArray[Any]:
-        """Return A or B, which is read by `read` or comes from its collector buffer.
+        """Return A or B: the contents of its collector buffer, or the result of `read(group)`.
 
-        Under the schedule `eager`, the buffer is not used.
+        Under the schedule `eager`, the matrix is always read. A kernel that changes the matrix after it has filled the
+        buffer therefore has other results under `lazy` and `random`.
 
         Errors: Fault emulator.tensor-multiply for a use of a buffer that no earlier instruction has filled.
         """
@@ -329,7 +337,7 @@ class Multiplications:
     # Operands in tensor memory ----------------------------------------------------------------------------
 
     def _check_address(
-        self, group: _Group, name: str, lane: Numbers, column: Numbers, folds: int, lanes: int, columns: int
+        self, group: _Group, name: str, lane: Numbers, column: Numbers, groups: int, lanes: int, columns: int
     ) -> None:
         wrong = lane != 0 if len(group.plan.alignments) == 1 else lane & ~16 != 0
         if np.count_nonzero(wrong):
@@ -345,23 +353,23 @@ class Multiplications:
 
     def _check(self, group: _Group, what: str, lane: Numbers, lanes: int, column: Numbers, columns: int) -> None:
         try:
-            self.storage.check(what, group.ctas.reshape(-1), group.each(lane), lanes, group.each(column), columns)
+            self.storage.check(what, group.ctas.reshape(-1), group.per_cta(lane), lanes, group.per_cta(column), columns)
         except Fault as fault:
             fault.lane = int(group.which[fault.lane // group.ctas.shape[1]])
             raise
 
     def _read_d(self, group: _Group) -> NDArray[Any]:
         fields = group.plan.fields
-        lane, column = (group.each(values) for values in group.d)
+        lane, column = (group.per_cta(values) for values in group.d)
         out = np.empty((len(lane), fields.m // group.record.ctas, fields.n), np.uint32)
-        kernels.read_rows(self.storage.words, group.ctas.reshape(-1), lane, column, group.plan.lanes, out)
+        compiled_copies.read_rows(self.storage.words, group.ctas.reshape(-1), lane, column, group.plan.lanes, out)
         words = out.reshape(len(group.which), fields.m, fields.n)
         dtype = STORAGE[fields.dtype]
         return words.view(dtype) if dtype.itemsize == 4 else words.astype(dtype)
 
     def _write_d(self, group: _Group, d: NDArray[Any]) -> None:
         fields, record = group.plan.fields, group.record
-        lane, column = (group.each(values) for values in group.d)
+        lane, column = (group.per_cta(values) for values in group.d)
         words = d.view(np.uint32) if d.dtype.itemsize == 4 else d.astype(np.uint32)
         skipped = _NO_MASK
         if record.disabled is not None:
@@ -369,28 +377,28 @@ class Multiplications:
             mask = bits[:, :, None] >> np.arange(32, dtype=np.uint32) & 1 != 0
             skipped = np.ascontiguousarray(mask.transpose(1, 0, 2).reshape(-1, 128))
         values = np.ascontiguousarray(words).reshape(len(lane), fields.m // record.ctas, fields.n)
-        kernels.write_rows(
+        compiled_copies.write_rows(
             self.storage.words, group.ctas.reshape(-1), lane, column, group.plan.lanes, values, skipped
         )  # fmt: skip
 
     def _read_a(self, group: _Group) -> NDArray[Any]:
-        """Return A. Shapes: (G, copies, M, K)."""
+        """Return A, or the stored elements of a sparse A. Shapes: (G, copies, M, stored K)."""
         record, plan = group.record, group.plan
         fields = plan.fields
         ctas = group.ctas.reshape(-1)
         if not record.a_in_tensor:
             descriptors = group.operations.values["a"][group.which]
             matrix = record.matrix_a(plan, int(descriptors[0]))
-            starts = group.each(start_addresses(descriptors))
+            starts = group.per_cta(start_addresses(descriptors))
             elements = self._shared(group, matrix, ctas, starts)
             return elements.reshape(len(group.which), 1, fields.m, fields.stored_k)
         lane, column = group.address("a")
-        folds, rows = plan.lanes.shape
-        self._check_address(group, "A", lane, column, folds, int(plan.lanes.max()) + 1, plan.columns_of_a)
-        out = np.empty((len(ctas), rows, folds * plan.columns_of_a), np.uint32)
-        kernels.read_rows(self.storage.words, ctas, group.each(lane), group.each(column), plan.lanes, out)
-        raw = out.reshape(-1, record.ctas, rows, folds, plan.columns_of_a).transpose(0, 3, 1, 2, 4)
-        raw = np.ascontiguousarray(raw).reshape(len(group.which), folds, fields.m, plan.columns_of_a)
+        groups, rows = plan.lanes.shape
+        self._check_address(group, "A", lane, column, groups, int(plan.lanes.max()) + 1, plan.columns_of_a)
+        out = np.empty((len(ctas), rows, groups * plan.columns_of_a), np.uint32)
+        compiled_copies.read_rows(self.storage.words, ctas, group.per_cta(lane), group.per_cta(column), plan.lanes, out)
+        raw = out.reshape(-1, record.ctas, rows, groups, plan.columns_of_a).transpose(0, 3, 1, 2, 4)
+        raw = np.ascontiguousarray(raw).reshape(len(group.which), groups, fields.m, plan.columns_of_a)
         if record.shifts_a:
             raw = shifted(raw, rows)
         if fields.is_packed_4bit:
@@ -410,7 +418,7 @@ class Multiplications:
             word = int(group.operations.values["zero_columns"][group.which[0]])
             mask, shift = zero_columns(word, fields.m, fields.n)
         matrix = record.matrix_b(plan, int(descriptors[0]), -(-shift // 16) * 16)  # a chunk has up to 16 columns
-        starts = group.each(start_addresses(descriptors))
+        starts = group.per_cta(start_addresses(descriptors))
         elements = self._shared(group, matrix, group.ctas.reshape(-1), starts)
         if mask is not None:
             elements = np.ascontiguousarray(elements[:, shift : shift + fields.n])
@@ -425,7 +433,9 @@ class Multiplications:
             raise
 
     def _read_map(self, group: _Group, map: TensorMemoryMap, name: str, what: str) -> NDArray[np.uint8]:
-        """Return the elements of an operand that a map describes, of at most 8 bits.
+        """Return the elements of an operand of at most 8 bits in tensor memory. `map` describes their locations.
+
+        `name` is the name of the operand with the address. `what` names the operand in a message.
 
         Shapes: (G, copies, rows, columns).
         """
@@ -438,7 +448,7 @@ class Multiplications:
         return (words >> map.bit.astype(np.uint32) & np.uint32((1 << map.bits) - 1)).astype(np.uint8)
 
     def _read_index(self, group: _Group, metadata: TensorMemoryMap) -> NDArray[np.int16]:
-        """Return the index along K of each stored element of A. Shapes: (G, copies, M, K / 2)."""
+        """Return the index along K of each stored element of a sparse A. Shapes: (G, copies, M, K / 2)."""
         nibbles = self._read_map(group, metadata, "metadata", "the metadata of a multiplication")
         empty = np.zeros((metadata.rows, metadata.cols), np.int32)
         decoder = MetadataMap("", group.plan.fields.k, group.plan.chunk, empty, empty)
@@ -454,13 +464,13 @@ class Multiplications:
         copies_a = self._read_map(group, map_a, "scale_a", "the scale factors of A")
         copies_b = self._read_map(group, map_b, "scale_b", "the scale factors of B")
         # A quarter of the lanes uses its own copy. The quarters of a group of lanes hold 32 rows each.
-        row, folds = np.arange(map_a.rows), len(group.plan.lanes)
-        quarter = row % (map_a.rows // group.record.ctas) // 32 + np.arange(folds)[:, None] * (4 // folds)
+        row, groups = np.arange(map_a.rows), len(group.plan.lanes)
+        quarter = row % (map_a.rows // group.record.ctas) // 32 + np.arange(groups)[:, None] * (4 // groups)
         return np.ascontiguousarray(copies_a[:, quarter, row]), np.ascontiguousarray(copies_b.swapaxes(2, 3))
 
 
 def can_chain(record: TensorMultiply) -> bool:
-    """Return True if a multiplication may belong to a chain."""
+    """Return True if a multiplication with these modifiers may belong to a chain."""
     return (
         record.collector[1] == "discard"
         and not record.sparse and not record.stationary and not record.shifts_a and record.disabled is None
@@ -468,9 +478,10 @@ def can_chain(record: TensorMultiply) -> bool:
 
 
 def _descriptors(record: TensorMultiply, values: dict[str, NDArray[Any]]) -> list[NDArray[np.uint64]]:
-    """Return the instruction descriptors, the fields of the matrix descriptors, and the zero-column masks.
+    """Return the descriptors without start addresses, as arrays with one element for each operation.
 
-    The fields are those of B and then of A, without the start addresses.
+    They are the instruction descriptors, the matrix descriptors of B and of an A in shared memory without their
+    `_START_BITS` low bits, and the zero-column mask descriptors if there are any.
     """
     names = ("b",) if record.a_in_tensor else ("b", "a")
     found = [values["idesc"].astype(np.uint64), *[values[name] >> np.uint64(_START_BITS) for name in names]]
@@ -488,17 +499,17 @@ def _split(addresses: NDArray[Any]) -> tuple[Numbers, Numbers]:
 
 
 def _distinct(copies: NDArray[Any]) -> NDArray[Any]:
-    """Return the copies (second axis), or the first copy if all are equal."""
+    """Return the copies (second axis), or only the first copy if all are equal."""
     return copies[:, :1] if copies.shape[1] > 1 and (copies == copies[:, :1]).all() else copies
 
 
 def _copy(copies: NDArray[Any] | None, number: int = 0, rows: slice = _ALL) -> Any:
-    """Return some rows of a copy, or of the only copy. None stands for an absent operand."""
+    """Return some rows of copy `number`, or of the only copy. Return None for an absent operand."""
     return None if copies is None else np.ascontiguousarray(copies[:, min(number, copies.shape[1] - 1), rows])
 
 
 def shifted(rows: NDArray[np.uint32], per_cta: int) -> NDArray[np.uint32]:
-    """Return A with row i + 1 of each CTA in row i. The last row stays. Shapes: (…, M, words of a row)."""
+    """Move row i + 1 of A to row i in each CTA. The last row stays. Shapes: (…, M, words of a row)."""
     parts = rows.reshape(*rows.shape[:-2], -1, per_cta, rows.shape[-1]).copy()
     parts[..., :-1, :] = parts[..., 1:, :].copy()
     return parts.reshape(rows.shape)

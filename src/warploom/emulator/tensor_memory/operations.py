@@ -18,11 +18,12 @@ Record = TensorMultiply | TensorMemoryCopy | TensorMemoryShift | TensorCommit
 class Operations:
     """Operations of the active lanes of a batch, with the values of their operands.
 
-    Operation k belongs to lane `lanes[k]` of warp `warps[k]` in CTA `ctas[k]`, and has the number `first` + k in order
-    of issue. `values` contains the operands by name. `kind` has the facts about multiplications that differ in start
-    addresses only (`multiplications.Kind`), else it is None.
+    Operation k belongs to lane `lanes[k]` of warp `warps[k]` in CTA `ctas[k]`. `positions[k]` is the position of this
+    warp in the batch, and `epochs[k]` its epoch. The operation has the number `first` + k in the order of issue.
+    `values` contains the operands by name. For multiplications that differ in addresses only, `decoded` is a
+    `multiplications.Decoded`. Otherwise it is None.
 
-    Shapes: positions, lanes, warps, ctas and epochs (operations,); values (operations,), or (words, operations).
+    Shapes: positions to epochs (operations,); a value (operations,), or (words, operations).
     """
 
     record: Record
@@ -34,7 +35,7 @@ class Operations:
     values: dict[str, NDArray[Any]]
     pc: int
     first: int
-    kind: Any = None
+    decoded: Any = None
 
     @property
     def count(self) -> int:
@@ -48,7 +49,10 @@ class Operations:
 
 
 def values_of(record: Record, positions: Numbers, lanes: Numbers) -> dict[str, NDArray[Any]]:
-    """Return the operands of the operations of some lanes, by name."""
+    """Return the operands of a record by name, for the lanes `lanes` of the warps at `positions`.
+
+    Shapes: a value (operations,), or (words, operations). Absent operands are left out.
+    """
     match record:
         case TensorMultiply():
             named = {

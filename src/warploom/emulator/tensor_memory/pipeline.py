@@ -1,12 +1,15 @@
 """Order of the asynchronous operations on tensor memory: multiplications, copies, shifts and commits.
 
-Under the schedule `eager`, an operation takes effect when it is issued. Adjacent multiplications that add to the same
-D take effect together, before any other instruction can observe them. Under other schedules, an operation is queued.
+Under the schedule `eager`, an operation takes effect when it is issued. There is one exception without a visible
+effect: the multiplications of a chain (see `warploom.emulator`) take effect together, before the next instruction that
+does not continue the chain. Under the other schedules, an operation is queued.
 
-Of two operations in the same CTA or pair of CTAs, the later one waits for the earlier one only if `_is_ordered` lists
-the pair (see docs/why/0021), and if both belong to one thread or fences order their threads. A
-commit waits for all earlier operations of its thread. The schedule `lazy` executes an operation when a commit needs it,
-and the latest of several operations first. The schedule `random` executes operations in any legal order.
+Each CTA group (one CTA, or a pair with `.cta_group::2`) has its own queue. An operation must take effect before a later
+operation of its queue only if `_is_ordered` lists the two (docs/why/0021 gives the reasons), and if one thread issues
+both or fences order the two threads. A commit waits for all earlier operations of its thread.
+
+The schedule `lazy` executes an operation when a commit needs it. If a commit needs several, the order is the reverse of
+their issue, as far as it is legal. The schedule `random` executes operations at random times, in any legal order.
 """
 
 from __future__ import annotations
@@ -45,22 +48,23 @@ from warploom.lazy_dataclass import dataclass
 from warploom.numerics.fused import Workers
 
 _NEVER = np.iinfo(np.int64).max
-_LONGEST = 16  # most multiplications that take effect together
+_LONGEST = 16  # largest number of multiplications in a chain
 _CHANCE = 0.3  # probability, under a random schedule, that the queue of a CTA advances between two blocks
 BatchFactory = Callable[[Array, Array | None], Any]
 
 
 @dataclass(slots=True, eq=False)
 class _Entry:
-    """Queued operation of one thread.
+    """Queued operation: operation `k` of `operations`, with the number `number` in the order of issue.
 
-    `fenced` is the time at which its thread executed `fence::before_thread_sync` after the operation, and `after` the
-    time of the thread's last `fence::after_thread_sync` before the operation.
+    `queue` is the key of its queue. `epoch` is that of the thread at the issue. Times count the fences of all threads:
+    `fenced` is the time of the thread's first `fence::before_thread_sync` after the operation, and `after` the time of
+    its last `fence::after_thread_sync` before the operation.
     """
 
     operations: Operations
     k: int
-    unit: int
+    queue: int
     thread: int
     number: int
     epoch: int
@@ -95,21 +99,21 @@ class TensorPipeline:
         self.start()
 
     def start(self) -> None:
-        """Forget all operations, because other CTAs become resident."""
+        """Forget all operations before a new wave."""
         self.storage.start()
         self.allocator.start()
         self.multiplications.start()
-        self.held: list[Operations] = []  # multiplications that add to the same D, under the schedule `eager`
-        self.queues: dict[int, list[_Entry]] = {}  # unit (CTA, or pair of CTAs) -> operations in order of issue
+        self.chain: list[Operations] = []  # multiplications that wait for the end of their chain, if `eager`
+        self.queues: dict[int, list[_Entry]] = {}  # first CTA of a CTA group -> operations in order of issue
         self.issued = 0
         self.completed = 0
-        self._time = 0  # number of fences
+        self._time = 0  # number of fences so far
         self._after: Counter[int] = Counter()  # thread -> time of its last fence::after_thread_sync
 
     @property
     def is_idle(self) -> bool:
-        """True if no operation is queued."""
-        return not self.queues and not self.held
+        """True if all issued operations have taken effect."""
+        return not self.queues and not self.chain
 
     # Issue ------------------------------------------------------------------------------------------------
 
@@ -145,32 +149,32 @@ class TensorPipeline:
             return
         threads = found.threads.tolist()
         for k, (cta, thread, epoch) in enumerate(zip(ctas.tolist(), threads, epochs.tolist(), strict=True)):
-            unit = cta if record.ctas == 1 else cta & ~1
-            entry = _Entry(found, k, unit, thread, found.first + k, epoch, self._after[thread])
-            self.queues.setdefault(unit, []).append(entry)
+            key = cta if record.ctas == 1 else cta & ~1
+            entry = _Entry(found, k, key, thread, found.first + k, epoch, self._after[thread])
+            self.queues.setdefault(key, []).append(entry)
 
     def _execute_now(self, operations: Operations) -> None:
-        """Execute operations, or hold multiplications until a further instruction does not continue them."""
+        """Execute operations, or add multiplications to the chain, which a later instruction executes."""
         record = operations.record
-        if self.held and not (
+        if self.chain and not (
             isinstance(record, TensorMultiply)
-            and len(self.held) < _LONGEST
-            and self.multiplications.continues(self.held[0], operations)
+            and len(self.chain) < _LONGEST
+            and self.multiplications.continues(self.chain[0], operations)
         ):
             self.flush()
-        turns = _rounds(operations)
-        if isinstance(record, TensorMultiply) and len(turns) == 1 and can_chain(record):
-            self.held.append(operations)
+        rounds = _rounds(operations)
+        if isinstance(record, TensorMultiply) and len(rounds) == 1 and can_chain(record):
+            self.chain.append(operations)
             return
         self.flush()
-        for which in turns:
+        for which in rounds:
             self._execute([operations], which)
         self.state.origin = None
 
     def flush(self) -> None:
-        """Execute the multiplications that are held under the schedule `eager`."""
-        if self.held:
-            chain, self.held = self.held, []
+        """Execute the multiplications of the chain."""
+        if self.chain:
+            chain, self.chain = self.chain, []
             self._execute(chain, np.arange(chain[0].count))
             self.state.origin = None
 
@@ -205,9 +209,9 @@ class TensorPipeline:
     # Execution --------------------------------------------------------------------------------------------
 
     def _execute(self, chain: Sequence[Operations], which: NDArray[np.int64]) -> None:
-        """Execute operations of different CTAs or pairs of CTAs.
+        """Execute the operations with the indices `which` of each item of a chain. They belong to different CTA groups.
 
-        A chain has several multiplications for each of them.
+        Operations other than multiplications form chains of one item.
         """
         operations = chain[0]
         record = operations.record
@@ -248,36 +252,36 @@ class TensorPipeline:
                 batch.mbarrier(record.space, target, "arrive", 1)
 
     def _complete(self, entries: Iterable[list[_Entry]]) -> None:
-        """Execute lists of operations of different units, each in its order, and remove them from the queues."""
+        """Execute lists of operations of different queues, each in its order, and remove them from the queues."""
         lists = [each for each in entries if each]
-        for turn in range(max(map(len, lists), default=0)):
+        for number in range(max(map(len, lists), default=0)):
             together: dict[int, tuple[Operations, list[int]]] = {}
             for each in lists:
-                if turn < len(each):
-                    entry = each[turn]
-                    queue = self.queues[entry.unit]
+                if number < len(each):
+                    entry = each[number]
+                    queue = self.queues[entry.queue]
                     queue.remove(entry)
                     if not queue:
-                        del self.queues[entry.unit]
+                        del self.queues[entry.queue]
                     together.setdefault(id(entry.operations), (entry.operations, []))[1].append(entry.k)
             for operations, which in together.values():
                 self._execute([operations], np.array(which, np.int64))
         self.state.origin = None
 
     def _force(self, targets: Iterable[_Entry]) -> None:
-        """Execute some operations of each unit, and all operations that must come before them."""
-        by_unit: dict[int, set[int]] = {}
+        """Execute queued operations, and all operations that must take effect before them."""
+        by_queue: dict[int, set[int]] = {}
         for entry in targets:
-            by_unit.setdefault(entry.unit, set()).add(entry.number)
-        self._complete(self._order(self.queues[unit], numbers) for unit, numbers in by_unit.items())
+            by_queue.setdefault(entry.queue, set()).add(entry.number)
+        self._complete(self._execution_order(self.queues[key], numbers) for key, numbers in by_queue.items())
 
-    def _order(self, queue: list[_Entry], needed: set[int]) -> list[_Entry]:
-        """Return the operations `needed` and all that must come before them.
+    def _execution_order(self, queue: list[_Entry], needed: set[int]) -> list[_Entry]:
+        """Return the operations with the numbers `needed`, and all that must take effect before them.
 
-        The schedule selects one of the legal orders.
+        The result is in the order of execution, one of the legal orders, which the schedule selects.
         """
         chosen: list[_Entry] = []  # from the latest to the earliest
-        waits: dict[int, int] = {}  # number -> count of earlier operations that must come before
+        waits: dict[int, int] = {}  # number -> count of operations that must take effect before
         followers: dict[int, list[_Entry]] = {}
         for position in range(len(queue) - 1, -1, -1):
             entry = queue[position]
@@ -313,7 +317,7 @@ class TensorPipeline:
     def between_blocks(self, latest: int) -> None:
         """Execute the operations that the schedule permits between two basic blocks.
 
-        Under the schedule `lazy`, these are commits of an epoch before `latest`.
+        Under the schedule `lazy`, these are commits that were issued before the epoch `latest`, and what they need.
         """
         if self.kind == "lazy":
             old = [each for queue in self.queues.values() for each in queue if each.is_commit and each.epoch < latest]
@@ -321,15 +325,15 @@ class TensorPipeline:
                 self._force(old)
         elif self.kind == "random":
             random = self.state.random
-            for unit in list(self.queues):
+            for key in list(self.queues):
                 if random.random() < _CHANCE:
-                    self._force([random.choice(self.queues[unit])])
+                    self._force([random.choice(self.queues[key])])
 
     def unblock(self) -> bool:
-        """Execute queued commits, so that a waiting warp may continue.
+        """Execute a queued commit, so that a waiting warp may continue. Return False if no commit is queued.
 
-        Under `random`, this is a random one, otherwise the earliest one and those that were issued with it. Return
-        False if no commit is queued.
+        Under `random`, the commit is a random one. Otherwise it is the earliest one, together with the commits that
+        other lanes issued by the same instruction.
         """
         commits = [each for queue in self.queues.values() for each in queue if each.is_commit]
         if not commits:
@@ -351,24 +355,24 @@ class TensorPipeline:
 
 
 def _rounds(operations: Operations) -> list[NDArray[np.int64]]:
-    """Divide operations into lists in which each unit occurs once."""
+    """Divide the indices of operations into arrays in which each CTA group occurs once."""
     if operations.count == 1:
         return [np.zeros(1, np.int64)]
-    units = operations.ctas if operations.record.ctas == 1 else operations.ctas & ~1
-    if len(set(units.tolist())) == operations.count:
+    groups = operations.ctas if operations.record.ctas == 1 else operations.ctas & ~1
+    if len(set(groups.tolist())) == operations.count:
         return [np.arange(operations.count)]
     seen: Counter[int] = Counter()
-    turns: list[list[int]] = []
-    for k, unit in enumerate(units.tolist()):
-        if seen[unit] == len(turns):
-            turns.append([])
-        turns[seen[unit]].append(k)
-        seen[unit] += 1
-    return [np.array(each, np.int64) for each in turns]
+    rounds: list[list[int]] = []
+    for k, group in enumerate(groups.tolist()):
+        if seen[group] == len(rounds):
+            rounds.append([])
+        rounds[seen[group]].append(k)
+        seen[group] += 1
+    return [np.array(each, np.int64) for each in rounds]
 
 
 def _is_ordered(first: _Entry, then: _Entry) -> bool:
-    """Return True if `first`, which was issued earlier in the same unit, must take effect before `then`."""
+    """Return True if `first` must take effect before `then`, which was issued later to the same queue."""
     same_thread = first.thread == then.thread
     if then.is_commit or first.is_commit:
         return same_thread and then.is_commit
@@ -377,7 +381,7 @@ def _is_ordered(first: _Entry, then: _Entry) -> bool:
     before, after = first.operations.record, then.operations.record
     match before, after:
         case TensorMultiply(), TensorMultiply():
-            return _continues(first, then) or (before.a_in_tensor and _overwrites_a(first, then))
+            return _share_accumulator_or_buffer(first, then) or (before.a_in_tensor and _overwrites_a(first, then))
         case TensorMemoryShift(), TensorMemoryCopy(rows=4):
             return True
         case TensorMemoryCopy() | TensorMemoryShift(), TensorMultiply():
@@ -389,8 +393,8 @@ def _is_ordered(first: _Entry, then: _Entry) -> bool:
             return False
 
 
-def _continues(first: _Entry, then: _Entry) -> bool:
-    """Return True if two multiplications share their accumulator and shape, or a collector buffer."""
+def _share_accumulator_or_buffer(first: _Entry, then: _Entry) -> bool:
+    """Return True if two multiplications have the same D, M and N, or if the second uses the buffer of the first."""
     before, after = (cast("TensorMultiply", each.operations.record) for each in (first, then))
     d, idesc = ([int(each.operations.values[name][each.k]) for each in (first, then)] for name in ("d", "idesc"))
     if d[0] == d[1]:
@@ -403,8 +407,8 @@ def _continues(first: _Entry, then: _Entry) -> bool:
 def _overwrites_a(first: _Entry, then: _Entry) -> bool:
     """Return True if the D of a multiplication overlaps the A of an earlier one in tensor memory.
 
-    The manual does not list the pair. Attention kernels of CUTLASS rely on its order: S of a step overwrites P of the
-    step before.
+    The manual does not state the order of such multiplications. Attention kernels of CUTLASS rely on it: S of a step
+    overwrites P of the step before.
     """
     old = [use for use in uses_of(first.operations.record, first.operations.values, first.k, 0) if use.what == "A"]
     new = [use for use in uses_of(then.operations.record, then.operations.values, then.k, 0) if use.what == "D"]

@@ -9,7 +9,7 @@ from warploom.emulator import access
 from warploom.emulator.address_space import SHARED_START
 from warploom.emulator.faults import Fault
 from warploom.emulator.shared_memory import SharedMemory
-from warploom.emulator.tensor_memory import kernels
+from warploom.emulator.tensor_memory import compiled_copies
 from warploom.isa.model.tensor_memory import Matrix
 from warploom.numerics.formats import STORAGE
 
@@ -24,7 +24,7 @@ def start_addresses(descriptors: NDArray[np.uint64]) -> NDArray[np.int64]:
 def read_bytes(
     shared: SharedMemory, matrix: Matrix, ctas: NDArray[np.int64], starts: NDArray[np.int64]
 ) -> NDArray[np.uint8]:
-    """Return the stored lines of a matrix from the shared memory of each CTA.
+    """Return the bytes of a matrix in shared memory, for each CTA and start address. A line has one row, or one K.
 
     Shapes: ctas and starts (matrices,); the result is (matrices, lines, 16 * chunks).
     Errors: Fault emulator.out-of-bounds, whose `lane` is the index of the matrix.
@@ -33,7 +33,7 @@ def read_bytes(
     out = np.empty((len(ctas), lines, 2 * chunks), np.uint64)
     mask, shift = matrix.exchange
     second = np.full(len(ctas), matrix.second, np.int64)
-    found = kernels.read_chunks(
+    found = compiled_copies.read_chunks(
         shared.words, ctas * shared.stride, starts, second, matrix.offsets, mask, matrix.phase, shift, SHARED_START,
         shared.end, out,
     )  # fmt: skip
@@ -50,9 +50,11 @@ def read_bytes(
 def read_matrix(
     shared: SharedMemory, matrix: Matrix, ctas: NDArray[np.int64], starts: NDArray[np.int64]
 ) -> NDArray[Any]:
-    """Return the elements of a matrix from the shared memory of each CTA.
+    """Return the elements of a matrix in shared memory, for each CTA and start address.
 
-    Elements of 4 or 6 bits get their own bytes. Shapes: ctas and starts (matrices,); the result is (matrices, rows, K).
+    Each element of 4 or 6 bits becomes one byte.
+
+    Shapes: ctas and starts (matrices,); the result is (matrices, rows, K).
     Errors: Fault emulator.out-of-bounds, whose `lane` is the index of the matrix.
     """
     raw = read_bytes(shared, matrix, ctas, starts)
@@ -68,7 +70,7 @@ def read_matrix(
 def unpack_fours(raw: NDArray[np.uint8], *, padded: bool) -> NDArray[np.uint8]:
     """Return the 4-bit elements of each line.
 
-    With `padded`, 16 bytes have 16 elements in their first 8 bytes.
+    With `padded`, the first 8 of each 16 bytes contain 16 elements, and the other 8 bytes are unused.
     """
     if padded:
         raw = raw.reshape(*raw.shape[:-1], -1, 16)[..., :8].reshape(*raw.shape[:-1], -1)
@@ -79,7 +81,7 @@ def unpack_fours(raw: NDArray[np.uint8], *, padded: bool) -> NDArray[np.uint8]:
 
 
 def unpack_sixes(raw: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the 6-bit elements of each line: 16 bytes have 16 elements in their first 12 bytes."""
+    """Return the 6-bit elements of each line. The first 12 of each 16 bytes contain 16 elements."""
     triples = raw.reshape(*raw.shape[:-1], -1, 16)[..., :12].reshape(*raw.shape[:-1], -1, 3).astype(np.uint32)
     words = triples[..., 0] | triples[..., 1] << 8 | triples[..., 2] << 16
     elements = words[..., None] >> np.array([0, 6, 12, 18], np.uint32) & 63

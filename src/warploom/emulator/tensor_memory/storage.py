@@ -1,4 +1,4 @@
-"""Contents of the tensor memory of all resident CTAs, and checks of accesses to it."""
+"""Contents of the tensor memory of all resident CTAs, and checks of the accesses to it."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,10 @@ BLOCK = 32
 """Number of columns in a unit of allocation."""
 BLOCKS = TENSOR_COLUMNS // BLOCK
 UNDEFINED = np.uint32(0xFFC0FFC0)
-"""Word with which a schedule other than `eager` fills new columns: a NaN of f32, and two NaNs of f16."""
+"""Initial contents of a word of newly allocated columns, except under the schedule `eager`.
+
+The word is a NaN as f32, and two NaNs as f16.
+"""
 
 Numbers = NDArray[np.int64]
 _BLOCKS = np.arange(BLOCKS)
@@ -20,7 +23,7 @@ _BLOCKS = np.arange(BLOCKS)
 class TensorStorage:
     """Words of tensor memory, and the allocated blocks of columns of each CTA.
 
-    The arrays exist once a CTA has allocated columns. Shapes: words (CTAs, lanes, columns); allocated (CTAs, blocks).
+    The array `words` is created at its first use. Shapes: words (CTAs, lanes, columns); allocated (CTAs, blocks).
     """
 
     def __init__(self, topology: Topology) -> None:
@@ -28,7 +31,7 @@ class TensorStorage:
         self.start()
 
     def start(self) -> None:
-        """Forget the contents, because other CTAs become resident."""
+        """Forget the contents before a new wave."""
         self._words: NDArray[np.uint32] | None = None
         self.allocated = np.zeros((self.ctas, BLOCKS), np.bool_)
 
@@ -45,9 +48,10 @@ class TensorStorage:
         return np.zeros(0, np.uint32) if self._words is None else self._words
 
     def check(self, what: str, ctas: Numbers, lane: Numbers, lanes: int, column: Numbers, columns: int) -> None:
-        """Check accesses to `lanes` lanes and `columns` columns, from a lane and a column of each CTA on.
+        """Check that accesses use existing lanes and allocated columns.
 
-        `what` names the access in the message. `Fault.lane` is the index of the faulty access.
+        Access i uses `lanes` lanes from lane[i] on and `columns` columns from column[i] on, in CTA ctas[i]. `what`
+        names the access in a message. `Fault.lane` is the index of the faulty access.
 
         Shapes: ctas, lane and column (accesses,). Errors: Fault emulator.tensor-memory.
         """

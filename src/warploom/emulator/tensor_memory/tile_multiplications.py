@@ -1,7 +1,7 @@
-"""Multiplications in tensor memory that one compiled call executes without copies of B and D.
+"""Multiplications that one compiled call executes in place: it reads A and B, and adds to D in tensor memory.
 
-The call reads A and B from shared memory, and adds to D in tensor memory. It executes multiplications with 128 rows of
-32-bit elements of D in each CTA. The two CTAs of a pair are two chains with the same B.
+The multiplications have 128 rows of 32-bit elements of D in each CTA. The two CTAs of a pair are two chains with the
+same B. `multiplications` executes the other multiplications: it first copies the operands to arrays.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NO_TILES = Tiles(np.zeros((0, 0, 0), np.uint64), np.zeros((0, 0), np.int64), np
 
 
 def is_direct(record: TensorMultiply, plan: MultiplyPlan, matrices: Sequence[Matrix], arch: str) -> bool:
-    """Return True if `execute` supports a multiplication. `matrices` are its matrices in shared memory."""
+    """Return True if `execute` supports a multiplication. `matrices` are its operands in shared memory."""
     fields = plan.fields
     return (
         plan.lanes.shape == (1, TENSOR_LANES)
@@ -47,15 +47,14 @@ def execute(
     d: tuple[Numbers, Numbers], keeps: NDArray[np.bool_], matrices: Sequence[tuple[Matrix, NDArray[np.uint64]]],
     a: NDArray[Any] | None,
 ) -> int:  # fmt: skip
-    """Compute D = A B + D, or D = A B where `keeps` is False.
+    """Execute a chain of `steps` multiplications in G CTAs or pairs: D = A B + D, or D = A B where `keeps` is False.
 
-    Return -1, or the number of the first operation whose matrix is out of bounds.
+    Return -1, or the index in `ctas` of a CTA or pair with a matrix that is out of bounds; D is then unchanged.
 
-    `d` has the lanes and columns of D. `matrices` pairs each matrix in shared memory, A first, with its descriptors.
-    Several multiplications may add to the same D one after the other. `a` contains the matrices A in tensor memory,
-    joined along K. The lanes and columns of D have been checked.
+    `d` has the lane and the column of D, which the caller has checked. `matrices` pairs each operand in shared memory,
+    A first, with its matrix descriptors. If A is in tensor memory, `a` has the matrices A of the chain, joined along K.
 
-    Shapes: ctas (G, CTAs of an operation); keeps and d (G,); descriptors (G, steps); a (G, M, steps * K).
+    Shapes: ctas (G, CTAs of an operation); keeps (G,); d: two of (G,); descriptors (G, steps); a (G, M, steps * K).
     """
     fields = plan.fields
     lanes, columns = (each[:, None] for each in d)

@@ -1,4 +1,7 @@
-"""Copies between registers and tensor memory (`ld`, `st`), for whole warps."""
+"""Loads and stores of tensor memory (`ld`, `st`), which whole warps execute.
+
+An access uses one range of lanes and columns, or two ranges with the shape `.16x32bx2`.
+"""
 
 from typing import Any
 
@@ -8,14 +11,14 @@ from numpy.typing import NDArray
 from warploom.emulator.batch import Batch
 from warploom.emulator.faults import Fault
 from warploom.emulator.grid import Topology
-from warploom.emulator.tensor_memory import kernels
+from warploom.emulator.tensor_memory import compiled_copies
 from warploom.emulator.tensor_memory.storage import TensorStorage
 from warploom.isa.model.tensor_memory import COLUMN_MASK, LANE_SHIFT, TensorTransfer
 from warploom.lazy_dataclass import dataclass
 from warploom.numerics import floats
 
 _CODE = "emulator.tensor-memory"
-_QUARTER = 32
+_OWN_LANES = 32
 """Number of lanes that a warp can access."""
 
 
@@ -41,35 +44,36 @@ class Transfers:
             message = f"the threads of a warp use the tensor memory addresses {int(first[k]):#x} and {other:#x}"
             raise Fault(_CODE, f"{message} in one instruction; expected the same address", 32 * k)
         found = first.astype(np.int64)
-        for part in self._parts(record, found):
+        for part in self._ranges(record, found):
             self._check_lanes(batch, record, part)
         return found
 
     @staticmethod
-    def _parts(record: TensorTransfer, addresses: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    def _ranges(record: TensorTransfer, addresses: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        """Return the addresses of the one or two ranges that each warp accesses."""
         if record.split is None:
             return [addresses]
         return [addresses, addresses + record.split & 0xFFFFFFFF]
 
     def _check_lanes(self, batch: Batch, record: TensorTransfer, addresses: NDArray[np.int64]) -> None:
         lane = addresses >> LANE_SHIFT
-        own = self.topology.warp_in_cta[batch.warp_index] % 4 * _QUARTER
-        wrong = (lane < own) | (lane + record.rows > own + _QUARTER) | (lane % record.rows != 0)
+        own = self.topology.warp_in_cta[batch.warp_index] % 4 * _OWN_LANES
+        wrong = (lane < own) | (lane + record.rows > own + _OWN_LANES) | (lane % record.rows != 0)
         if wrong.any():
             k = int(wrong.argmax())
-            legal = " or ".join(str(int(own[k]) + at) for at in range(0, _QUARTER, record.rows))
+            legal = " or ".join(str(int(own[k]) + at) for at in range(0, _OWN_LANES, record.rows))
             message = (
                 f"warp {int(self.topology.warp_in_cta[batch.warp_index[k]])} accesses {record.rows} lanes from lane"
                 f" {int(lane[k])} on; expected lane {legal}, because a warp accesses the lanes"
-                f" {int(own[k])} to {int(own[k]) + _QUARTER - 1}"
+                f" {int(own[k])} to {int(own[k]) + _OWN_LANES - 1}"
             )
             raise Fault(_CODE, message, 32 * k, "add the first lane of the warp, shifted left by 16, to the address")
 
     def load(self, batch: Any, record: TensorTransfer, addresses: NDArray[np.int64]) -> None:
-        """Load the registers of each warp."""
-        ctas, lanes, columns, halves, row, col = self._geometry(batch, record, addresses)
+        """Execute a load. `addresses` is the result of `check`."""
+        ctas, lanes, columns, ranges, row, col = self._geometry(batch, record, addresses)
         out = np.empty((row.shape[1], batch.count, 32), np.uint32)
-        kernels.load(self.storage.words, ctas, lanes, columns, halves, row, col, out)
+        compiled_copies.load(self.storage.words, ctas, lanes, columns, ranges, row, col, out)
         if record.packed:
             out = out[::2] & np.uint32(0xFFFF) | out[1::2] << np.uint32(16)
         if record.reduction is not None:
@@ -77,36 +81,36 @@ class Transfers:
         batch.write_vector(record.registers, out)
 
     def store(self, batch: Any, record: TensorTransfer, addresses: NDArray[np.int64], values: NDArray[Any]) -> None:
-        """Store the values of registers. Shapes: values (registers, warps, 32)."""
-        ctas, lanes, columns, halves, row, col = self._geometry(batch, record, addresses)
+        """Execute a store. `addresses` is the result of `check`. Shapes: values (registers, warps, 32)."""
+        ctas, lanes, columns, ranges, row, col = self._geometry(batch, record, addresses)
         words = np.ascontiguousarray(values).view(np.uint32)
         if record.packed:
             words = np.stack([words & np.uint32(0xFFFF), words >> np.uint32(16)], axis=1).reshape(-1, batch.count, 32)
-        kernels.store(self.storage.words, ctas, lanes, columns, halves, row, col, np.ascontiguousarray(words))
+        compiled_copies.store(self.storage.words, ctas, lanes, columns, ranges, row, col, np.ascontiguousarray(words))
 
     def _geometry(self, batch: Any, record: TensorTransfer, addresses: NDArray[np.int64]) -> tuple[Any, ...]:
-        """Return the arguments of `kernels.load`, and check the access."""
+        """Check the access, and return the arguments of `compiled_copies.load` up to `col`, without the words."""
         ctas = np.ascontiguousarray(batch.location.cta, np.int64)
-        parts = self._parts(record, addresses)
-        lanes = np.stack([part >> LANE_SHIFT for part in (*parts, parts[-1])][:2], axis=1)
-        columns = np.stack([part & COLUMN_MASK for part in (*parts, parts[-1])][:2], axis=1)
+        starts = self._ranges(record, addresses)
+        lanes = np.stack([part >> LANE_SHIFT for part in (*starts, starts[-1])][:2], axis=1)
+        columns = np.stack([part & COLUMN_MASK for part in (*starts, starts[-1])][:2], axis=1)
         width = record.columns()
-        for part in range(len(parts)):
+        for part in range(len(starts)):
             try:
                 self.storage.check(f"a {record.action}", ctas, lanes[:, part], record.rows, columns[:, part], width)
             except Fault as fault:
                 fault.lane *= 32
                 raise
         row, col = record.map.row, record.map.col
-        halves = np.zeros(32, np.int64)
+        ranges = np.zeros(32, np.int64)
         if record.split is not None:
-            halves[16:] = 1
-            col = col - width * halves[:, None]
-        return ctas, lanes, columns, halves, row.astype(np.int64), col.astype(np.int64)
+            ranges[16:] = 1
+            col = col - width * ranges[:, None]
+        return ctas, lanes, columns, ranges, row.astype(np.int64), col.astype(np.int64)
 
 
 def reduce(words: NDArray[np.uint32], operation: str, type: str, absolute: bool, keeps_nan: bool) -> NDArray[np.uint32]:
-    """Return the smallest or largest of the values that each thread has loaded.
+    """Return the smallest or largest of the values that each thread has loaded (`.red`).
 
     Shapes: words (registers, warps, 32); the result is (warps, 32).
     """

@@ -52,9 +52,9 @@ ALLOC.describe(
 
 @ALLOC.execute
 def allocate(warps: Warps, i: Bound) -> None:
-    """Allocate columns, and store their address.
+    """Allocate columns, and store their address to shared memory.
 
-    The warp waits until the columns are free and, with `.cta_group::2`, for a warp of the peer CTA.
+    The warp waits until enough adjacent columns are free. With `.cta_group::2`, it also waits for a warp of the peer.
     """
     warps.first_lane(warps.addresses(i.dst), "destination of an allocation")
     addresses = warps.allocate_tensor_memory(_columns(warps, i.nCols), ctas(i))
@@ -114,7 +114,7 @@ RELINQUISH.execute(lambda warps, i: warps.relinquish_tensor_memory(ctas(i)))
 
 
 def _rows(packing: str) -> str:
-    """Return the table of shapes with one range of tensor memory. `packing` is "pack" or "unpack"."""
+    """Return the rows of the shapes that use one range of tensor memory. `packing` is "pack" or "unpack"."""
     return f"""
         shape           num              {packing}            ptx  target
         32x32b,16x64b   x1,{_REPEATS}    -,{packing}::16b     8.6  {_TARGETS}
@@ -124,7 +124,7 @@ def _rows(packing: str) -> str:
 
 
 def _split_rows(packing: str) -> str:
-    """Return the table of the shape with two ranges of tensor memory. `packing` is "pack" or "unpack"."""
+    """Return the rows of the shape that uses two ranges of tensor memory. `packing` is "pack" or "unpack"."""
     return f"shape num {packing} ptx target\n16x32bx2 x1,{_REPEATS} -,{packing}::16b 8.6 {_TARGETS}"
 
 
@@ -211,7 +211,7 @@ LD_RED_SPLIT.describe(
 @LD_RED.tensor_operation
 @LD_RED_SPLIT.tensor_operation
 def load(warps: Warps, i: Bound) -> TensorTransfer:
-    """Copy words of tensor memory to the registers of each warp, and reduce the registers of each thread."""
+    """Load words of tensor memory into the registers of each warp. With `.red`, reduce the words of each thread."""
     return _transfer(warps, i, "load")
 
 

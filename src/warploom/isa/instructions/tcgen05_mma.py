@@ -29,17 +29,17 @@ _EXACT = "sm_100a,sm_103a,sm_107a,sm_110a"
 INTEGER = "sm_100a,sm_110a"
 KEPT = "-,collector::a::fill,collector::a::use,collector::a::lastuse,collector::a::discard"
 SHIFTED = "-,collector::a::lastuse,collector::a::discard"
-_PLACE = np.uint32(0x3FFF_FFFF)
-"""Mask of the address of scale factors.
+_SCALE_ADDRESS = np.uint32(0x3FFF_FFFF)
+"""Bits of an operand with the address of scale factors that are the address.
 
-CUTLASS writes the ID of the first scale factor into the upper two bits.
+CUTLASS writes the ID of the first scale factor to the other two bits.
 """
 _BUFFERS = ",".join(f"collector::b{n}::{use}" for n in range(4) for use in ("fill", "use", "lastuse", "discard"))
 SOURCE = "PTX ISA 9.7.16.10.9"
 
 
 def _scales(slots: Slots) -> range:
-    """Return the legal values of scale-input-d. The old D is divided by 2 to the power of this value."""
+    """Return the legal values of scale-input-d. D is divided by 2 to the power of the value before the addition."""
     return range(16 if slots["kind"] in ("kind::f16", "kind::tf32") else 0)
 
 
@@ -84,7 +84,7 @@ def _in_tensor(
 
 
 def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
-    """Return the specification of the shared-memory descriptor of A or B."""
+    """Return the specification of the operand with the shared-memory descriptor of A or B."""
 
     def tile_map(slots: Slots, given: LayoutInputs) -> SharedMap:
         fields, ctas = _fields(slots, given), _ctas(slots)
@@ -114,13 +114,13 @@ def _scale(operand: str) -> OperandSpec:
 
 
 def multiplication_operands(*more: str, tensor: bool) -> dict[str, OperandSpec]:
-    """Return the operands that all multiplications have, and the operands named in `more`.
+    """Return the specifications of the operands of a Form: those of all multiplications, and the operands `more`.
 
     `tensor` is True if A is in tensor memory.
     """
     taddr, stationary = tensor_address("bits"), "zero_column_mask_desc" in more
     in_tensor = {"a_tmem": _in_tensor("A", multiplicand, taddr, stationary=stationary)}
-    places = {
+    common = {
         "d_tmem": _in_tensor("D", accumulator, taddr, stationary=stationary),
         **(in_tensor if tensor else {"a_desc": _behind_descriptor("A", stationary=stationary)}),
         "b_desc": _behind_descriptor("B", stationary=stationary),
@@ -139,7 +139,7 @@ def multiplication_operands(*more: str, tensor: bool) -> dict[str, OperandSpec]:
         "disable_lane": pred_in(values=()),
         "any_scale": immediate(),
     }
-    return places | {name: others[name] for name in more}
+    return common | {name: others[name] for name in more}
 
 
 _PLAIN = ("disable_output_lane", "enable_input_d", "scale_input_d")
@@ -288,7 +288,7 @@ def multiply(warps: Warps, i: Bound) -> TensorMultiply:
         i.kind.removeprefix("kind::"), _ctas(slots), address("d_tmem"), word("idesc"),
         address("a_tmem") if in_tensor else word("a_desc"), word("b_desc"), word("enable_input_d"),
         a_in_tensor=in_tensor, sparse=i.sp == "sp", stationary=stationary, metadata=address("sp_meta_tmem"),
-        scales=(address("scale_A_tmem") & _PLACE, address("scale_B_tmem") & _PLACE) if scaled else None,
+        scales=(address("scale_A_tmem") & _SCALE_ADDRESS, address("scale_B_tmem") & _SCALE_ADDRESS) if scaled else None,
         block=slots.get("scale_vectorsize", ""), scale_input_d=slots.get("scale_input_d") or 0,
         disabled=words("disable_output_lane"), zero_columns=word("zero_column_mask_desc"),
         collector=(buffer or default, use or "discard"), shifts_a=slots.get("ashift") == "ashift",

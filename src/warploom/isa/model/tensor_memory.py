@@ -1,11 +1,12 @@
 """Records of the asynchronous operations on tensor memory.
 
-A record contains the values of the operands at the time of the instruction. Every array is (warps, 32), and each active
-lane issues its own operation. Array elements of inactive lanes have no meaning. `TensorLoad` and `TensorStore` belong
-to whole warps instead. `ctas` is 1, or 2 for an operation of a pair of CTAs.
+A record describes the operations that one instruction issues, one for each active lane of a batch of warps. It has the
+values of the operands at the issue as arrays of the shape (warps, 32), whose elements for inactive lanes have no
+meaning. `TensorTransfer` is an exception: a whole warp issues a transfer. `ctas` is the number of CTAs that execute an
+operation together, 1 or 2.
 
-The functions `ranges` return the parts of tensor memory that one operation uses. They have the value of the operand as
-parameter, because the emulator and observers keep the operands of single operations.
+The methods `ranges` return the parts of tensor memory that a single operation uses. Their parameters are the operands
+of this operation.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Words = NDArray[np.uint32]
 Flags = NDArray[np.bool_]
 
 LANE_SHIFT = 16
-"""Position of the lane in an address of tensor memory; the low half is the column."""
+"""Number of the lowest bit of the lane in an address of tensor memory. The lower bits are the column."""
 COLUMN_MASK = 0xFFFF
 
 
@@ -50,10 +51,12 @@ class SharedRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matrix:
-    """Matrix in shared memory: its chunks, and the swizzle of their addresses (see `UmmaDescriptor`).
+    """Matrix in shared memory, except its start address: the layout that a matrix descriptor describes.
 
-    `padded` is False if elements of 4 bits are packed. `second` is the address that `UmmaDescriptor.absolute` selects,
-    or -1.
+    The matrix consists of 16-byte chunks. `offsets` has the distances of the chunks from the start address before the
+    swizzle. `exchange` and `phase` are `UmmaDescriptor.exchange` and the base offset, which define the swizzle. With
+    `padded`, elements of 4 bits occupy half of their chunk. With an absolute leading address
+    (`UmmaDescriptor.absolute`), `second` is this address, otherwise -1.
 
     Shapes: offsets (rows, chunks) if K-major, else (K, chunks).
     """
@@ -68,11 +71,11 @@ class Matrix:
 
     @classmethod
     def of(cls, descriptor: int, rows: int, k: int, element: str, major: str, *, padded: bool) -> Matrix:
-        """Return the matrix at a descriptor. The start address of the descriptor does not matter."""
+        """Return the matrix that a descriptor describes. The result does not depend on the start address."""
         return _matrix(descriptor >> 14 << 14, rows, k, element, major, padded)
 
     def range(self, start: int) -> SharedRange:
-        """Return the addresses of the matrix, if it starts at the address `start`."""
+        """Return the range of addresses of the matrix for a start address."""
         first, last = int(self.offsets.min()), int(self.offsets.max())
         return SharedRange(start + first, last + 16 - first)
 
@@ -87,10 +90,14 @@ def _matrix(descriptor: int, rows: int, k: int, element: str, major: Any, padded
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MultiplyPlan:
-    """Facts about a multiplication that its modifiers and its instruction descriptor determine.
+    """Shape and operand locations of a multiplication, which its modifiers and its instruction descriptor determine.
 
-    `lanes` has the lane of each row of D and A in each group of lanes (see `row_lanes`). `alignments` are the legal
-    lanes of the address of D.
+    `fields` is the decoded instruction descriptor, and `path` the letter of the data path (see `data_path`). `lanes`
+    has the lane of each row of D and A relative to the address, for each group of lanes (see `row_lanes`).
+    `alignments` are the legal lanes of the addresses of D and A. `metadata` and `scales` are the locations of the
+    metadata of A and of the scale factors of A and B. `factors` is the number of scale factors of a row of A.
+
+    Shapes: lanes (groups of lanes, rows of a CTA).
     """
 
     fields: InstructionDescriptor
@@ -108,12 +115,12 @@ class MultiplyPlan:
 
     @property
     def columns_of_a(self) -> int:
-        """Number of columns of tensor memory that A would occupy."""
+        """Number of columns that A occupies if it is in tensor memory."""
         return self.fields.stored_k * self.bits_of_a // 32
 
     @property
     def bits_of_a(self) -> int:
-        """Number of bits of an element of A in tensor memory."""
+        """Number of bits that an element of A occupies in tensor memory."""
         return 4 if self.fields.is_packed_4bit else {"f16": 16, "tf32": 32}.get(self.fields.kind, 8)
 
     @property
@@ -127,14 +134,14 @@ class TensorMultiply:
     """Multiplication D = A B or D = A B + D in tensor memory.
 
     - `kind`: kind of the multiplication, such as "f16"
-    - `d`, `idesc`: address of D, and instruction descriptors
+    - `d`, `idesc`: addresses of D, and instruction descriptors
     - `a`: matrix descriptors or, if `a_in_tensor`, addresses of A in tensor memory; `b`: matrix descriptors
-    - `keeps`: False if the product replaces D
+    - `keeps`: operand enable-input-d; False if the product replaces D
     - `sparse`, `stationary`: True for `.sp` and for `.ws`
-    - `metadata`: address of the metadata of a sparse A
-    - `scales`: addresses of the scale factors of A and B; `block` is the modifier that selects their number
-    - `scale_input_d`: D is divided by 2 to the power of this number before the sum
-    - `disabled`: 32 bits for each 32 lanes, first those of the even CTA; D keeps its value in lanes with a 1
+    - `metadata`: addresses of the metadata of a sparse A
+    - `scales`: addresses of the scale factors of A and of B; `block` is the modifier that selects their number
+    - `scale_input_d`: D is divided by 2 to the power of this number before the addition
+    - `disabled`: 32-bit masks of lanes, first those of the even CTA; the multiplication does not write to these lanes
     - `zero_columns`: zero-column mask descriptors
     - `collector`: buffer and use, such as ("a", "fill")
     - `shifts_a`: True if row i of A is read from row i + 1, except the last row
@@ -163,7 +170,7 @@ class TensorMultiply:
     shifts_a: bool = False
 
     def plan(self, idesc: int) -> MultiplyPlan:
-        """Return the facts that an instruction descriptor determines.
+        """Return the plan of the multiplication with an instruction descriptor.
 
         Errors: UsageError for an illegal instruction descriptor.
         """
@@ -173,7 +180,7 @@ class TensorMultiply:
         )  # fmt: skip
 
     def matrix_a(self, plan: MultiplyPlan, descriptor: int) -> Matrix:
-        """Return the part of A in the shared memory of each CTA."""
+        """Return the part of A that each CTA has in its shared memory."""
         fields = plan.fields
         return Matrix.of(
             descriptor, fields.m // self.ctas, fields.stored_k, fields.atype, fields.a_major,
@@ -181,7 +188,7 @@ class TensorMultiply:
         )  # fmt: skip
 
     def matrix_b(self, plan: MultiplyPlan, descriptor: int, shift: int = 0) -> Matrix:
-        """Return the part of B in the shared memory of each CTA, with `shift` more columns."""
+        """Return the part of B that each CTA has in its shared memory, with `shift` more columns."""
         fields = plan.fields
         return Matrix.of(
             descriptor, fields.n // self.ctas + shift, fields.k, fields.btype, fields.b_major,
@@ -191,9 +198,9 @@ class TensorMultiply:
     def ranges(
         self, plan: MultiplyPlan, d: int, a: int, metadata: int, scale_a: int, scale_b: int
     ) -> list[TensorRange]:
-        """Return the ranges of tensor memory.
+        """Return the ranges of tensor memory that an operation with these addresses uses.
 
-        The parameters are addresses. Those of absent operands are ignored.
+        The addresses of absent operands are ignored.
         """
         found = [_range("update", d, plan.lanes, plan.columns)]
         if self.a_in_tensor:
@@ -252,7 +259,7 @@ def factors_of(block: str, fields: InstructionDescriptor) -> int:
 
 @lru_cache(maxsize=256)
 def model_of(fields: InstructionDescriptor, arch: str) -> Model:
-    """Return the arithmetic of `arch` for a multiplication.
+    """Return the arithmetic that the architecture `arch` uses for a multiplication.
 
     Errors: NoModelError if the arithmetic is not known.
     """
@@ -264,11 +271,12 @@ def model_of(fields: InstructionDescriptor, arch: str) -> Model:
 
 @lru_cache(maxsize=64)
 def zero_columns(descriptor: int, m: int, n: int) -> tuple[NDArray[np.bool_], int]:
-    """Return the columns of B that count as zero, and the number of columns by which B is shifted.
+    """Return a mask of the columns of B that count as zero, and the number of columns by which B is shifted.
 
-    `descriptor` is a zero-column mask descriptor. A sub-mask alternates between runs of used and of zero columns. The
-    first run is one of zero columns if the bit "first span" is set, and the mask lacks the first "start count" columns.
-    The manual's table exchanges the two lengths; its examples agree with their names.
+    `descriptor` is a zero-column mask descriptor. It has 128 / M sub-masks for equal parts of the columns. A sub-mask
+    consists of alternating runs of zero columns and of used columns. The bit "first span" selects the kind of the first
+    run, and the first "start count" columns of the sequence are left out. The manual's table exchanges the lengths of
+    the two kinds of runs. Its examples agree with the names of the fields.
 
     Shapes: mask (N,).
     Source: PTX ISA 9.7.16.4.3.
@@ -292,8 +300,8 @@ def zero_columns(descriptor: int, m: int, n: int) -> tuple[NDArray[np.bool_], in
 class TensorMemoryCopy:
     """Copy of a matrix from shared to tensor memory (`cp`).
 
-    `rows` and `bits` are those of the shape. Group g of 32 lanes receives the 32 rows from sources[g] on; with 4 rows,
-    each group receives one row. `decompression` is "b4x16_p64", "b6x16_p32" or "".
+    The matrix has `rows` rows of `bits` bits. Group g of 32 lanes receives 32 rows, from row sources[g] on. Of a matrix
+    with 4 rows, each group receives one row. `decompression` is "b4x16_p64", "b6x16_p32" or "".
 
     Source: PTX ISA 9.7.16.9.2; CUTLASS 4 (Copy_Traits of SM100_UTCCP).
     """
@@ -307,11 +315,11 @@ class TensorMemoryCopy:
     descriptor: NDArray[np.uint64]
 
     def matrix(self, descriptor: int) -> Matrix:
-        """Return the source in the shared memory of each CTA, as a matrix of bytes."""
+        """Return the source as a matrix of bytes in shared memory."""
         return Matrix.of(descriptor, self.rows, self.bits // 8, "u8", "K", padded=True)
 
     def lanes(self, lane: int) -> NDArray[np.int64]:
-        """Return the lane of each copied row, and the rows, as two rows of an array."""
+        """Return the target lanes, and the source row of each. `lane` is that of the address. Shapes: (2, lanes)."""
         if self.rows == 4:
             row = np.arange(4)
             return np.stack([lane + 32 * row, row])
@@ -320,7 +328,7 @@ class TensorMemoryCopy:
         return np.stack([lane + target, row])
 
     def ranges(self, target: int) -> list[TensorRange]:
-        """Return the ranges of tensor memory."""
+        """Return the ranges of tensor memory that a copy to the address `target` uses."""
         lanes = 97 if self.rows == 4 else 128
         return [TensorRange("write", target >> LANE_SHIFT, lanes, target & COLUMN_MASK, self.bits // 32)]
 
@@ -329,8 +337,8 @@ class TensorMemoryCopy:
 class TensorMemoryShift:
     """Shift of 32 rows of 32 bytes by one row (`shift.down`).
 
-    Lane i receives the row of lane i + 1, and the last lane keeps its row.
-    The manual does not state the direction. CUTLASS refills the last lane of each group after a shift.
+    Lane i receives the row of lane i + 1, and the last lane keeps its row. The manual does not state this direction. It
+    is inferred from CUTLASS, which refills the last lane of each group after a shift.
 
     Source: PTX ISA 9.7.16.9.3; CUTLASS 4 (SM100_UTCCP_4dp256bit_1cta).
     """
@@ -339,7 +347,7 @@ class TensorMemoryShift:
     target: Words
 
     def ranges(self, target: int) -> list[TensorRange]:
-        """Return the ranges of tensor memory."""
+        """Return the ranges of tensor memory that a shift at the address `target` uses."""
         return [TensorRange("update", target >> LANE_SHIFT, 32, target & COLUMN_MASK, 8)]
 
 
@@ -347,8 +355,8 @@ class TensorMemoryShift:
 class TensorCommit:
     """Arrival at an mbarrier when the earlier operations of the thread are complete (`commit`).
 
-    `space` is that of the addresses `mbarrier`. `multicast` is a mask of the CTAs of the cluster whose mbarriers at the
-    same offset receive the arrival, or None for the mbarrier at the address alone.
+    `mbarrier` has addresses in the state space `space`. `multicast` is None or a mask of CTAs of the cluster. In each
+    CTA of the mask, the mbarrier at the same offset receives an arrival.
 
     Source: PTX ISA 9.7.16.12.1.
     """
@@ -361,11 +369,12 @@ class TensorCommit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TensorTransfer:
-    """Copy between the registers of warps and tensor memory: a load (`ld`) or a store (`st`).
+    """Copy between the registers of a warp and tensor memory: a load (`ld`) or a store (`st`).
 
-    `registers` is the vector operand. The second half of the lanes uses the address plus `split`, if `split` is not
-    None. `reduction` has the operation, the type, and True for `.abs` and for `.NaN`; its result is written to
-    `reduced`.
+    `map` gives the lane and the column of each register, and `registers` is the vector operand. With `packed`, two
+    columns of 16 bits share a register. A transfer uses one range of lanes and columns at `address`. If `split` is not
+    None, it uses two ranges: threads 16 to 31 of the warp access the range at `address` plus `split`. `reduction`
+    contains the operation, the type, and True for `.abs` and for `.NaN`. The operand `reduced` receives its result.
 
     Source: PTX ISA 9.7.16.8.3, 9.7.16.8.4.
     """
@@ -381,11 +390,11 @@ class TensorTransfer:
 
     @property
     def rows(self) -> int:
-        """Number of lanes that one part of the transfer accesses."""
+        """Number of lanes of a range."""
         return self.map.rows
 
     def columns(self) -> int:
-        """Return the number of columns that one part of the transfer accesses."""
+        """Return the number of columns of a range."""
         return self.map.cols // (1 if self.split is None else 2)
 
 

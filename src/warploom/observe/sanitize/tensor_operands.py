@@ -157,7 +157,7 @@ def _read_matrix(
 
     `slot` is the position of the warp among the readers of the CTA, whose shared memory begins at the byte offset
     `origin`. The first `used` bytes of each chunk must have been written. The other arguments describe the matrix as in
-    `emulator.tensor_memory.kernels.read_chunks`.
+    `emulator.tensor_memory.compiled_copies.read_chunks`.
     """
     found = 0
     entry = (np.int64(clock) << 32) | (np.int64(pc) << 10) | (np.int64(lane) << 4)
