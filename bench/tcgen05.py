@@ -86,14 +86,22 @@ def text(row: Row) -> str:
     opcode = f"tcgen05.mma.{group}.kind::{row.kind}{row.suffix}"
     mmas = "".join(
         f"@%p0 {opcode} [%r1], {a}, %rd2, %r3{', [%r6], [%r6]' if scaled else ''}, %p{2 if k == 0 else 3};\n"
-        "add.u64 %rd1, %rd1, 2; add.u64 %rd2, %rd2, 2;\n"
+        "add.u64 %rd1, %rd1, 2; add.u64 %rd2, %rd2, 2; add.u32 %r5, %r5, 8;\n"
         for k in range(4)
     )
     meet = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" if row.ctas == 2 else "bar.sync 0;"
-    fill = (
-        f"add.u64 %rd1, %rd1, {scales + (SCALES >> 4)};\n"
-        f"@%p0 tcgen05.cp.{group}.32x128b.warpx4 [%r6], %rd1;\n"
-    )  # fmt: skip
+    fill = ""
+    if scaled:
+        fill = (
+            f"add.u64 %rd1, %rd1, {scales + (SCALES >> 4)};\n"
+            f"@%p0 tcgen05.cp.{group}.32x128b.warpx4 [%r6], %rd1;\n"
+        )  # fmt: skip
+    if row.in_tensor:
+        part = wl.UmmaDescriptor(0, 128, 256, 0, 0).encode()
+        fill = f"add.u64 %rd1, %rd1, {part};\n" + "".join(
+            f"@%p0 tcgen05.cp.{group}.128x256b [%r5], %rd1; add.u64 %rd1, %rd1, 256; add.u32 %r5, %r5, 8;\n"
+            for _ in range(4)
+        )
     return f"""
 .version 8.8
 .target sm_100a
@@ -118,8 +126,9 @@ WAIT:
 mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r10], 0;
 @!%p5 bra WAIT;
 shr.u32 %r4, %r4, 4; cvt.u64.u32 %rd1, %r4;
-{fill if scaled else ""}
+{fill}
 LOOP:
+add.u32 %r5, %r1, 256;
 cvt.u64.u32 %rd1, %r4; add.u64 %rd2, %rd1, {tile + (16384 >> 4)}; add.u64 %rd1, %rd1, {tile};
 setp.ne.u32 %p2, %r8, 0;
 {mmas}
