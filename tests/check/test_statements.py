@@ -295,7 +295,7 @@ def test_a_hint_names_the_row_that_the_operands_fit() -> None:
         (
             "mov.u32 %u32_1, %cluster_ctarank;",
             "sm_80",
-            "move.mov/a: operand a is '%cluster_ctarank', which needs sm_90 or higher",
+            "move.mov/a: operand a is '%cluster_ctarank', which needs sm_90 or higher; the target is sm_80",
         ),
     ],
 )

@@ -298,15 +298,16 @@ def test_the_shared_memory_of_a_cta_that_left_is_out_of_reach(access: str) -> No
     assert "the shared memory of the CTA of rank 1, whose threads have all exited" in said
 
 
-def test_a_multicast_beyond_the_cluster_traps() -> None:
+@pytest.mark.parametrize(("count", "held"), [(1, "1 CTA"), (2, "2 CTAs")])
+def test_a_multicast_beyond_the_cluster_traps(count: int, held: str) -> None:
     said = fault_of(f"""{BARRIER}
         .shared .align 16 .b8 t[64];
         mov.u32 %r11, t;
         mov.u16 %h1, 5;
         @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster
             [%r11], [%rd0], 64, [%r10], %h1;
-        ret;""", grid=2, cluster=2)  # fmt: skip
-    assert "a multicast has the rank mask 0x5; the cluster has 2 CTAs" in said
+        ret;""", grid=count, cluster=count)  # fmt: skip
+    assert f"a multicast has the rank mask 0x5; the cluster has {held};" in said
 
 
 def test_an_exit_completes_a_phase_that_is_waited_for_later() -> None:

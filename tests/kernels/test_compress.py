@@ -142,7 +142,7 @@ def test_a_chunk_with_too_many_is_named() -> None:
 
 def test_what_is_no_matrix_of_a_known_type_is_refused() -> None:
     assert refusal(np.zeros((4, 4))).startswith("kernels.type: A has elements of type float64")
-    assert refusal(np.zeros((4, 4), np.int32)) == "kernels.type: cannot multiply s32"
+    assert refusal(np.zeros((4, 4), np.int32)).startswith("kernels.type: A has elements of type int32; expected one of")
     assert refusal(np.zeros(4, np.int8)) == "kernels.shape: A has shape (4,); expected (M, K), none of them 0"
     assert refusal([[0]]) == "kernels.type: A is a list; expected an array of NumPy, PyTorch or CuPy"
 

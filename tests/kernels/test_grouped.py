@@ -179,6 +179,7 @@ def test_ends_that_the_host_does_not_see_harm_nothing() -> None:
         ({"bias": np.zeros(48, "f4")}, "kernels.shape", "expected 2 by 48 of float32"),
         ({"a": numbers(0, OPERANDS["bf16"], 32, 64).T}, "kernels.plan", "a grouped A must be stored along K;"),
         ({"b": numbers(0, OPERANDS["bf16"], 32, 48)}, "kernels.shape", "expected (M, K) and (groups, K, N)"),
+        ({"target": "sm_100a"}, "kernels.target", "no kernels of sm_100a support grouped rows; expected target sm_90a"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_in_a_sentence(change: dict[str, Any], code: str, sentence: str) -> None:

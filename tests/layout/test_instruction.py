@@ -33,7 +33,8 @@ def descriptors(draw: st.DrawFn) -> InstructionDescriptor:
         fields |= {name: draw(st.integers(0, 3)) for name in ("scale_a_id", "scale_b_id")}
     else:
         fields |= {"selector": draw(st.integers(0, 3)), "max_shift": draw(st.sampled_from([0, 8, 16, 32]))}
-        fields["saturate"] = draw(st.booleans())
+    flags = ("saturate",) if kind == "i8" else ("negate_a", "negate_b")
+    fields |= {name: draw(st.booleans()) for name in flags}
     if kind.startswith("mxf4"):
         fields["k96"] = not fields["sparse"] and draw(st.booleans())
     else:
@@ -45,8 +46,6 @@ def descriptors(draw: st.DrawFn) -> InstructionDescriptor:
         draw(st.sampled_from(factors)),
         draw(st.sampled_from(factors)),
         draw(st.sampled_from(sums)),
-        negate_a=draw(st.booleans()),
-        negate_b=draw(st.booleans()),
         **fields,
     )
 
@@ -112,6 +111,8 @@ def test_k() -> None:
         (lambda: InstructionDescriptor("f16", 64, 8, "f16", "f16", max_shift=9), "shift is 9; .* has 0, 8, 16, 32"),
         (lambda: InstructionDescriptor("f16", 64, 8, "f16", "f16", scale_a_id=1), "kind f16 has no id of scale A"),
         (lambda: InstructionDescriptor("f16", 64, 8, "f16", "f16", k96=True), "kind f16 has no K of 96"),
+        (lambda: InstructionDescriptor("f16", 64, 8, "f16", "f16", saturate=True), "kind f16 has no saturation"),
+        (lambda: InstructionDescriptor("i8", 64, 8, "s8", "s8", "s32", negate_a=True), "kind i8 has no negation of A"),
         (
             lambda: InstructionDescriptor("mxf4", 128, 8, "e2m1", "e2m1", sparse=True, k96=True),
             "a sparse multiplication has K = 96; expected K = 128",

@@ -297,6 +297,10 @@ def test_both_ways() -> None:
     ("asked", "message"),
     [
         (lambda: accumulator(half(96, 32), 1), "M is 96 in .* dense .* kind f16 by one CTA; expected 64 or 128"),
+        (
+            lambda: accumulator(half(96, 64), 1, stationary=True),
+            "M is 96 in .* weight-stationary; expected 32, 64 or 128$",
+        ),
         (lambda: accumulator(half(64, 32), 2), "M is 64 in .* by a pair of CTAs; expected 128 or 256"),
         (lambda: accumulator(half(128, 24), 2), "N is 24 in .* expected 16 to 256 by 16"),
         (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from warploom.check.names import Names
@@ -15,6 +15,7 @@ from warploom.check.report import error, warning
 from warploom.diagnostics import Diagnostic
 from warploom.isa.model.availability import Target, Version
 from warploom.isa.model.capacity import PARAMETER_BYTES
+from warploom.isa.model.directives import OF_ENTRIES, OF_FUNCTIONS, DirectiveRule, directive_rules
 from warploom.isa.model.registers import DECLARABLE
 from warploom.isa.model.types import TYPES
 from warploom.ptx import Directive, Float, Function, Initializer, Integer, Name, Property, Symbol, Text, Variable
@@ -233,32 +234,6 @@ def _leaves(value: Initializer | None) -> Iterator[Initializer]:
 # Directives -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """Rule of a directive that takes integers."""
-
-    counts: range  # numbers of arguments
-    least: int = 0  # value of an argument
-    number: int = 0  # first target
-    ptx: Version = (1, 0)
-
-
-_ENTRY = {
-    ".maxntid": _Rule(range(1, 4), 1, ptx=(1, 3)),
-    ".reqntid": _Rule(range(1, 4), 1, ptx=(2, 1)),
-    ".minnctapersm": _Rule(range(1, 2), 1, ptx=(2, 0)),
-    ".maxnreg": _Rule(range(1, 2), 1, ptx=(1, 3)),
-    ".reqnctapercluster": _Rule(range(1, 4), 0, 90, (7, 8)),
-    ".maxclusterrank": _Rule(range(1, 2), 0, 90, (7, 8)),
-    ".explicitcluster": _Rule(range(1), 0, 90, (7, 8)),
-    ".blocksareclusters": _Rule(range(1), 0, 90, (9, 0)),
-    ".pragma": _Rule(range(1)),
-}
-_FUNCTION = {
-    ".noreturn": _Rule(range(1), ptx=(6, 4)),
-    ".abi_preserve": _Rule(range(1, 2), ptx=(9, 0)),
-    ".abi_preserve_control": _Rule(range(1, 2), ptx=(9, 0)),
-}
 _CONFLICTS = ((".maxntid", ".reqntid"), (".reqnctapercluster", ".maxclusterrank"))
 _IN_BODIES = (".loc", ".pragma")
 
@@ -269,7 +244,7 @@ def directives(function: Function, target: Target, ptx: Version) -> Iterator[Dia
     Errors: directive/unknown, directive/arguments, directive/target, directive/ptx, directive/conflict,
     directive/no-effect
     """
-    allowed = _ENTRY if function.kind == "entry" else _FUNCTION
+    allowed = directive_rules(function)
     given: dict[str, Directive] = {}
     for directive in function.directives:
         given.setdefault(directive.name, directive)
@@ -304,13 +279,13 @@ def statement(directive: Directive) -> Iterator[Diagnostic]:
 
 
 def _directive(
-    directive: Directive, allowed: Mapping[str, _Rule], kind: str, target: Target, ptx: Version
+    directive: Directive, allowed: Mapping[str, DirectiveRule], kind: str, target: Target, ptx: Version
 ) -> Iterator[Diagnostic]:
     name, ints = directive.name, directive.ints
     fault = partial(error, node=directive, section="PTX ISA 11.4")
     rule = allowed.get(name)
     if rule is None:
-        other = name in _ENTRY or name in _FUNCTION
+        other = name in OF_ENTRIES or name in OF_FUNCTIONS
         where = f"does not belong on .{kind}" if other else "is not a directive of functions"
         yield fault("directive/unknown", f"{name} {where}; expected {', '.join(sorted(allowed))}")
         return

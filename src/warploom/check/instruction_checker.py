@@ -191,8 +191,7 @@ class InstructionChecker:
         return (2 if problems else len(missing)), [*problems, *missing], match
 
     def _lack(self, match: Match, instruction: ptx.Instruction) -> Problem | None:
-        gated = [word for word in instruction.words if word not in match.form.early]
-        lack = unmet_by_rows(match.rows, self.target, self.ptx) or unmet_by_words(gated, self.target, self.ptx)
+        lack = match.unmet(instruction.words, self.target, self.ptx)
         if lack is None:
             return None
         if lack.since is not None and (word := self._since(match, instruction, lack.since)) is not None:

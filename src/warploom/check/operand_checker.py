@@ -389,9 +389,11 @@ class OperandChecker:
 
     def _lack(self, register: SpecialRegister) -> _Fault | None:
         if not self._has(register.target):
-            return f"is '{register.name}', which needs {register.target} or higher", ""
+            needed = f"{register.target} or higher; the target is {self.target.name}"
+            return f"is '{register.name}', which needs {needed}", ""
         if self.ptx < register.ptx:
-            return f"is '{register.name}', which needs PTX {register.ptx[0]}.{register.ptx[1]}", ""
+            needed, have = (f"PTX {major}.{minor}" for major, minor in (register.ptx, self.ptx))
+            return f"is '{register.name}', which needs {needed}; the text is {have}", ""
         return None
 
     def _symbol(self, operand: ptx.Operand, type_word: str, rule: Rule, space: str) -> _Fault | None:

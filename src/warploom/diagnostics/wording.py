@@ -34,6 +34,17 @@ def list_ranges(numbers: Iterable[int], most: int = 20) -> str:
     return ", ".join(shown[:most]) + (", …" if len(shown) > most else "")
 
 
+def one_of(values: Iterable[object]) -> str:
+    """Return alternatives as text, such as `64, 128 or 256`."""
+    *first, last = map(str, values)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number and a noun, such as `1 CTA` or `2 CTAs`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def os_reason(error: OSError) -> str:
     """Return the reason of a file error in lower case, such as `permission denied`."""
     return (error.strerror or str(error)).lower()

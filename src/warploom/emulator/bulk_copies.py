@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
+from warploom.diagnostics.wording import counted
 from warploom.emulator.address_space import CHUNK_MASK, GLOBAL_BASE
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import AccessKind
@@ -207,14 +208,17 @@ class CopyExecutor:
         low = address & 0xFF_FFFF
         if ranks is not None:
             if ranks >> shared.cluster_size:
-                message = f"a multicast has the rank mask {ranks:#x}; the cluster has {shared.cluster_size} CTAs"
+                message = (
+                    f"a multicast has the rank mask {ranks:#x}; the cluster has {counted(shared.cluster_size, 'CTA')}"
+                )
                 raise Fault("emulator.out-of-bounds", message)
             owners = [first + rank for rank in range(shared.cluster_size) if ranks >> rank & 1]
             self._check_present(owners)
             return [(owner, low) for owner in owners]
         rank = address >> 24
         if rank >= shared.cluster_size or (space == "shared::cta" and rank != int(shared.rank[cta])):
-            message = f"shared address {address:#x} names CTA rank {rank}; the cluster has {shared.cluster_size} CTAs"
+            held = counted(shared.cluster_size, "CTA")
+            message = f"shared address {address:#x} names CTA rank {rank}; the cluster has {held}"
             raise Fault("emulator.out-of-bounds", message)
         if first + rank != cta:
             self._check_present([first + rank])

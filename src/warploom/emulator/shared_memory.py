@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.diagnostics.wording import counted
 from warploom.emulator import access
 from warploom.emulator.address_space import SHARED_START
 from warploom.emulator.faults import Fault
@@ -95,7 +96,9 @@ class SharedMemory:
             message = f"{start} reaches the CTA of rank {rank} of the cluster through .shared::cta"
             return Fault(code, message, lane, "use .shared::cluster for an address that mapa made")
         if rank >= self.cluster_size:
-            return Fault(code, f"{start} names CTA rank {rank}; the cluster has {self.cluster_size} CTAs", lane)
+            return Fault(
+                code, f"{start} names CTA rank {rank}; the cluster has {counted(self.cluster_size, 'CTA')}", lane
+            )
         held = access.window_size("shared", SHARED_START, self.end)
         return Fault(code, f"{start} is out of bounds: the CTA has {held}", lane)
 

@@ -317,18 +317,20 @@ def grouped_gemm(
     fast: bool = False,
     tile: Tile | None = None,
     device: Device = "cuda",
+    target: str = "",
 ) -> Any:
     """Return D = activation(alpha A B + beta C + bias) for each group of rows.
 
     Group g has the rows of A, C and D from `ends[g - 1]` (0 for the first group) to below `ends[g]`. The group uses
     B[g], `column_scales[g]` and `bias[g]`. `ends` must ascend. A group may be empty. Rows outside of all groups are not
-    written. D is `out` if `out` is given. Elements of A must be contiguous along K. `gemm` describes the other options.
+    written. D is `out` if `out` is given. Elements of A must be contiguous along K. The only `target` with kernels is
+    sm_90a. `gemm` describes the other options.
 
     Shapes: a (M, K), b (G, K, N), ends (G,) of int32, c and the result (M, N), row_scales (M,), column_scales and bias
         (G, N), f32. Errors: UsageError kernels.*, gpu.*.
     """
     operands = a, b, c, out, row_scales, column_scales, bias, None, ends
-    options = alpha != 1.0, "column", activation, result, accumulator, fast, tile
+    options = alpha != 1.0, "column", activation, result, accumulator, fast, tile, target
     return run_gemm(plan_grouped, operands, options, alpha, beta, device)
 
 

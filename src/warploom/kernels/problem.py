@@ -6,12 +6,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from warploom.diagnostics import UsageError
+from warploom.diagnostics.wording import one_of
 from warploom.isa.model.types import TYPES
 from warploom.kernels.plan import ACCUMULATORS, ALIGNMENT, DTYPES, size_of
 from warploom.layout import Strided, strided
 
 _MAX_STRIDE = 2**32 - ALIGNMENT  # largest distance of two rows in bytes
-_TYPES = {dtype.name: word for word, dtype in DTYPES.items()} | {"float32": "tf32", "int8": "s8", "uint8": "u8"}
+_RESULTS = {dtype.name: word for word, dtype in DTYPES.items()}
+_ELEMENTS = {name: word for name, word in _RESULTS.items() if word not in ("f32", "s32")} | {
+    "float32": "tf32", "int8": "s8", "uint8": "u8"
+}  # fmt: skip
+"""PTX types of elements of A and B, by name of the type."""
 _DEFAULT_RESULTS = {"tf32": "f32", "s8": "s32", "u8": "s32", "e4m3": "bf16", "e5m2": "bf16", "e2m1": "bf16"}
 
 
@@ -47,7 +52,14 @@ class Problem:
         """Return `wanted`, or the widest accumulator type if `wanted` is "". Errors: UsageError kernels.type."""
         legal = ("f32",) if self.scaling else ACCUMULATORS.get((self.a, self.b))
         if legal is None:
-            raise UsageError(f"cannot multiply {self.a} by {self.b}", code="kernels.type")
+            pairs: dict[str, list[str]] = {}
+            for a, b in ACCUMULATORS:
+                pairs.setdefault(a, []).append(b)
+            legal_pairs = ", ".join(f"{a} by {one_of(each)}" for a, each in pairs.items())
+            message = (
+                f"cannot multiply {self.a} by {self.b}; expected {legal_pairs}, or e2m1 by e2m1 with scale factors"
+            )
+            raise UsageError(message, code="kernels.type")
         return wanted or legal[0]
 
     def result(self, accumulator: str) -> str:
@@ -83,19 +95,21 @@ class Operands(NamedTuple):
 
 
 def element_type(array: Any, name: str) -> str:
-    """Return the PTX type of an array's elements. Errors: UsageError kernels.type."""
+    """Return the PTX type of the elements of A or B. Errors: UsageError kernels.type."""
     word = strided(array).dtype.name
-    if word not in _TYPES:
-        raise UsageError(
-            f"{name} has elements of type {word}; expected one of {', '.join(_TYPES)}", code="kernels.type"
-        )
-    return _TYPES[word]
+    if word not in _ELEMENTS:
+        expected = f"one of {', '.join(_ELEMENTS)}, or float4_e2m1fn with scale factors"
+        raise UsageError(f"{name} has elements of type {word}; expected {expected}", code="kernels.type")
+    return _ELEMENTS[word]
 
 
 def result_type(array: Any) -> str:
     """Return the PTX type of the elements of the array for D. Errors: UsageError kernels.type."""
-    word = element_type(array, "out")
-    return "f32" if word == "tf32" else word
+    word = strided(array).dtype.name
+    if word not in _RESULTS:
+        message = f"out has elements of type {word}; expected one of {', '.join(_RESULTS)}"
+        raise UsageError(message, code="kernels.type")
+    return _RESULTS[word]
 
 
 def major_of(array: Any, name: str, across: str) -> str:
@@ -111,7 +125,9 @@ def major_of(array: Any, name: str, across: str) -> str:
         if is_contiguous and (extent == 1 or (stride > 0 and stride % ALIGNMENT == 0)):
             return major
     raise array_error(
-        name, layout, f"contiguous elements along one axis, and strides of a multiple of {ALIGNMENT} along the other"
+        name,
+        layout,
+        f"contiguous elements along one axis, and along the other a stride above 0, a multiple of {ALIGNMENT}",
     )
 
 

@@ -31,6 +31,7 @@ _UMMA_CODE = {(0, 16): 0, (128, 32): 1, (128, 16): 2, (64, 16): 4, (32, 16): 6}
 _UMMA_OF_CODE = {code: mode for mode, code in _UMMA_CODE.items()}
 _UMMA_CONSTANT = 1 << 46
 _UMMA_CONSTANT_MASK = 0b1111_1111 << 53 | 0b111 << 46
+_UMMA_RESERVED = 0b11 << 14 | 0b11 << 30
 _ABSOLUTE = 1 << 52
 _SUB_BYTE_FLOATS = {"e2m1": 4, "e2m3": 6, "e3m2": 6}
 
@@ -189,11 +190,14 @@ class UmmaDescriptor(Descriptor):
     def decode(value: int) -> UmmaDescriptor:
         """Return the descriptor that a 64-bit value encodes.
 
-        Errors: UsageError for wrong constant bits, for an unknown swizzle, and for an illegal absolute address.
+        Errors: UsageError for wrong constant bits, for bits of no field, for an unknown swizzle, and for an illegal
+            absolute address.
         """
         shared = Descriptor.decode(value & ~(3 << 62) if isinstance(value, int) and value >= 0 else value)
         if value & _UMMA_CONSTANT_MASK != _UMMA_CONSTANT:
             raise UsageError(f"{value:#x} is no tcgen05 matrix descriptor; expected 0b001 in bits 48-46 and 0 in 60-53")
+        if value & _UMMA_RESERVED:
+            raise UsageError(f"{value:#x} is no tcgen05 matrix descriptor; expected 0 in bits 15-14 and 31-30")
         if value >> 61 not in _UMMA_OF_CODE:
             raise UsageError(f"the swizzle in bits 63-61 is {value >> 61}; expected 0, 1, 2, 4 or 6")
         swizzle, atom = _UMMA_OF_CODE[value >> 61]

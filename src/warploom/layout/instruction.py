@@ -40,20 +40,25 @@ _KINDS = {
     "mxf4nvf4": _Kind(64, _FOUR_BIT_FLOATS, _ONLY_F32, {"ue4m3": 0, "ue8m0": 1}),
 }
 
-# Name, lowest bit, number of bits: of all kinds, without scale factors, with scale factors, and of 4-bit kinds.
+# Name, lowest bit, number of bits: of all kinds, floats, integers, kinds without and with scale factors, 4-bit kinds.
 _COMMON = (
-    ("sparse", 2, 1), ("atype", 7, 3), ("btype", 10, 3), ("negate_a", 13, 1), ("negate_b", 14, 1), ("a_major", 15, 1),
-    ("b_major", 16, 1), ("n", 17, 6), ("m", 24, 5),
+    ("sparse", 2, 1), ("atype", 7, 3), ("btype", 10, 3), ("a_major", 15, 1), ("b_major", 16, 1), ("n", 17, 6),
+    ("m", 24, 5),
 )  # fmt: skip
-_PLAIN = (("selector", 0, 2), ("saturate", 3, 1), ("dtype", 4, 2), ("max_shift", 30, 2))
+_FLOATING = (("negate_a", 13, 1), ("negate_b", 14, 1))
+_INTEGER = (("saturate", 3, 1),)
+_PLAIN = (("selector", 0, 2), ("dtype", 4, 2), ("max_shift", 30, 2))
 _SCALED = (("scale_b_id", 4, 2), ("scale_type", 23, 1), ("scale_a_id", 29, 2))
 _LONG = (("k96", 31, 1),)
 _SHIFTS = (0, 8, 16, 32)
 _LABELS = {
     "atype": "type of A", "btype": "type of B", "dtype": "type of D", "a_major": "major of A", "b_major": "major of B",
     "scale_type": "type of scale factors", "scale_a_id": "id of scale A", "scale_b_id": "id of scale B",
-    "max_shift": "largest shift", "saturate": "saturation", "selector": "sparsity selector", "k96": "K of 96",
+    "max_shift": "largest shift", "saturate": "saturation", "negate_a": "negation of A", "negate_b": "negation of B",
+    "selector": "sparsity selector", "k96": "K of 96",
 }  # fmt: skip
+_OPTIONAL = (*(name for name, _, _ in _FLOATING + _INTEGER + _SCALED + _LONG), "selector", "max_shift")
+"""Fields that some kinds lack."""
 _FLAGS = {"sparse", "negate_a", "negate_b", "saturate", "k96"}
 
 
@@ -63,7 +68,8 @@ class InstructionDescriptor(Displayed):
 
     `kind` is the modifier of the opcode, such as "f16" for `kind::f16`. The 32 bits do not contain the kind. `atype`,
     `btype` and `dtype` are the element types of A, B and D. `a_major` and `b_major` are "K" or "MN". `selector` is the
-    sparsity selector of a sparse A. `max_shift` is 0, 8, 16 or 32.
+    sparsity selector of a sparse A. `max_shift` is 0, 8, 16 or 32. Kind "i8" alone has `saturate`, and all other kinds
+    have `negate_a` and `negate_b`.
 
     Block-scaled kinds have a `scale_type` (the empty text selects the first type of the kind) and the ids of the scale
     factors of A and B. `k96` selects K = 96 instead of 64.
@@ -99,7 +105,7 @@ class InstructionDescriptor(Displayed):
         if kind.scales and not self.scale_type:
             object.__setattr__(self, "scale_type", next(iter(kind.scales)))
         known = {name for name, _, _ in _fields(self.kind)}
-        for name in ("selector", "saturate", "max_shift", "scale_type", "scale_a_id", "scale_b_id", "k96"):
+        for name in _OPTIONAL:
             if name not in known and getattr(self, name):
                 raise UsageError(f"an instruction descriptor of kind {self.kind} has no {_LABELS[name]}")
         for name, width in (("m", 16), ("n", 8)):
@@ -214,8 +220,8 @@ def _kind(word: str) -> _Kind:
 def _fields(kind: str) -> tuple[tuple[str, int, int], ...]:
     of_kind = _KINDS[kind]
     if not of_kind.scales:
-        return _COMMON + _PLAIN
-    return _COMMON + _SCALED + (_LONG if of_kind.inputs is _FOUR_BIT_FLOATS else ())
+        return _COMMON + (_INTEGER if "s32" in of_kind.sums else _FLOATING) + _PLAIN
+    return _COMMON + _FLOATING + _SCALED + (_LONG if of_kind.inputs is _FOUR_BIT_FLOATS else ())
 
 
 def _coded(kind: _Kind) -> dict[str, Mapping[Any, int]]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
+from warploom.diagnostics.wording import one_of
 from warploom.layout.element_map import ElementMap, read_only
 from warploom.layout.fragment import FragmentMap
 from warploom.layout.instruction import InstructionDescriptor
@@ -193,6 +194,14 @@ def chunk_of(fields: InstructionDescriptor) -> int:
     return {"tf32": 2}.get(fields.kind, 8 if fields.is_packed_4bit else 4)
 
 
+def defined_metadata(fields: InstructionDescriptor) -> tuple[int, ...]:
+    """Return the nibbles of the metadata of a sparse A for which the result is defined.
+
+    Source: PTX ISA 9.7.16.10.8.1 to 9.7.16.10.8.3.
+    """
+    return (0b0100, 0b1110) if fields.kind == "tf32" else (0b0100, 0b0110, 0b1000, 0b1001, 0b1100, 0b1101, 0b1110)
+
+
 def scales(fields: InstructionDescriptor, operand: str, factors: int, ctas: int) -> TensorMemoryMap:
     """Return the tensor memory map of the scale factors of operand "A" or "B".
 
@@ -312,4 +321,4 @@ def _listed(values: tuple[int, ...]) -> str:
         if steps[0] == steps[1]:
             return f"{values[0]} to {values[-1]} by {steps[0]}"
         return f"{values[0]} to 32 by {steps[0]}, then to {values[-1]} by {steps[1]}"
-    return " or ".join(map(str, values))
+    return one_of(values)

@@ -3,6 +3,7 @@
 from typing import NoReturn
 
 from warploom.diagnostics import Diagnostic, Severity, Source, Span, WarploomError
+from warploom.diagnostics.wording import one_of
 from warploom.ptx.lexer import MALFORMED_NUMBER, MODULE_WORDS, STRAY_CHARACTERS, TOKEN, Token, trivia_end
 
 NESTING_LIMIT = 64
@@ -103,8 +104,7 @@ class Cursor:
     def expected(self, *what: str) -> NoReturn:
         """Record an error at the next token and raise Unreadable. The message lists `what` as expected."""
         token = self.peek()
-        *first, last = what
-        wanted = f"{', '.join(first)} or {last}" if first else last
+        wanted = one_of(what)
         can_begin_statement = token.kind != "end" and token.text not in ("}", ";")
         self._unended = "';'" in what and can_begin_statement and self.breaks_line()
         hint = MISSING_SEMICOLON if self._unended else ""

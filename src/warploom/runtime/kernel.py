@@ -45,11 +45,14 @@ class LoadedKernel:
 
     @cached_property
     def program(self) -> Program:
-        """Program of the emulator. Errors: Unsupported."""
+        """Program of the emulator. Errors: as `load`; Unsupported for what the module's target or PTX version lacks."""
         from warploom.emulator.loader import load
+        from warploom.runtime.availability import check_availability
 
         with paused_collection():
-            return load(self.signature.module, self.signature.name)
+            program = load(self.signature.module, self.signature.name)
+            check_availability(program)
+            return program
 
     @cached_property
     def uses(self) -> Uses:

@@ -9,6 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from warploom.diagnostics import UsageError
+from warploom.diagnostics.wording import one_of
 from warploom.gpu.geometry import Extent, Extents, Geometry, triple
 from warploom.isa.model.availability import Target, read_target
 from warploom.isa.model.capacity import (
@@ -76,7 +77,7 @@ def _runs_on(target: Target) -> str:
     """Return a phrase with the architectures that run code for a target."""
     names = (f"sm_{number}{suffix}" for number in SHARED_KIB for suffix in ("", "a", "f"))
     known = [found for name in names if (found := read_target(name)) is not None and found.has(target)]
-    return f"{target.name} or higher" if not target.suffix else " or ".join(each.name for each in known)
+    return f"{target.name} or higher" if not target.suffix else one_of(each.name for each in known)
 
 
 def read_geometry(

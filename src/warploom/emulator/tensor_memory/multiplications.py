@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
+from warploom.diagnostics.wording import one_of
 from warploom.emulator.faults import Fault
 from warploom.emulator.shared_memory import SharedMemory
 from warploom.emulator.state import State
@@ -30,6 +31,7 @@ from warploom.isa.model.tensor_memory import (
     zero_columns,
 )
 from warploom.layout import MetadataMap, TensorMemoryMap
+from warploom.layout.tensor_memory import defined_metadata
 from warploom.lazy_dataclass import dataclass
 from warploom.numerics.formats import STORAGE
 from warploom.numerics.fused import Multiplier, Workers, multiplier
@@ -38,8 +40,8 @@ from warploom.numerics.models import NoModelError
 CODE = "emulator.tensor-multiply"
 Numbers = NDArray[np.int64]
 _ALL = slice(None)
-_START_BITS = 14
-"""Number of bits of the start address in a matrix descriptor."""
+_START = (1 << 14) - 1
+"""Bits of the start address in a matrix descriptor."""
 _CACHE_SIZE = 1024
 _NO_MASK = np.zeros((0, 0), np.bool_)
 
@@ -129,15 +131,18 @@ class Multiplications:
         if key not in self._decoded:
             if len(self._decoded) == _CACHE_SIZE:
                 self._decoded.clear()
-            self._decoded[key] = self._decode_all(record, np.stack(words, axis=1))
+            is_uniform = all((each == each[0]).all() for each in words)
+            whole = _descriptors(record, operations.values, with_starts=True)
+            self._decoded[key] = self._decode_all(record, np.stack(whole, axis=1), is_uniform)
         operations.decoded = self._decoded[key]
 
-    def _decode_all(self, record: TensorMultiply, words: NDArray[np.uint64]) -> Decoded | None:
-        """Decode the descriptors of each operation. Return the result if all operations have the same, else None.
+    def _decode_all(self, record: TensorMultiply, words: NDArray[np.uint64], is_uniform: bool) -> Decoded | None:
+        """Decode the descriptors of each operation. Return the result if `is_uniform`, else None.
+
+        `is_uniform` is True if the descriptors of all operations are equal except for their start addresses.
 
         Shapes: words (operations, descriptors). Errors: Fault emulator.tensor-multiply.
         """
-        is_uniform = bool((words == words[0]).all())
         found: Decoded | None = None
         for k in [0] if is_uniform else range(len(words)):
             try:
@@ -150,19 +155,22 @@ class Multiplications:
         return found if is_uniform else None
 
     def _decode(self, record: TensorMultiply, words: Sequence[int]) -> Decoded:
-        """Decode the descriptors of a multiplication, as `_descriptors` returns them.
+        """Decode the descriptors of a multiplication. Their start addresses do not matter.
 
         Errors: UsageError, NoModelError.
         """
         plan = record.plan(words[0])
         model_of(plan.fields, self.arch)
-        matrices = {"b": record.matrix_b(plan, words[1] << _START_BITS)}
+        matrices = {"b": record.matrix_b(plan, words[1])}
         if not record.a_in_tensor:
-            matrices = {"a": record.matrix_a(plan, words[2] << _START_BITS), **matrices}
+            matrices = {"a": record.matrix_a(plan, words[2]), **matrices}
         chain_key = None
         if can_chain(record) and not plan.fields.saturate:
             scaled = record.scales is not None
-            chain_key = record.kind, record.ctas, record.a_in_tensor, record.stationary, record.block, scaled, *words
+            chain_key = (
+                record.kind, record.ctas, record.a_in_tensor, record.stationary, record.block, scaled, words[0],
+                *[each & ~_START for each in words[1:]],
+            )  # fmt: skip
         is_direct = (
             self.workers is None and record.collector[1] == "discard"
             and tile_multiplications.is_direct(record, plan, list(matrices.values()), self.arch)
@@ -343,7 +351,7 @@ class Multiplications:
         if np.count_nonzero(wrong):
             k = int(wrong.argmax())
             fields = group.plan.fields
-            legal = " or ".join(map(str, group.plan.alignments))
+            legal = one_of(group.plan.alignments)
             message = (
                 f"{name} begins at lane {int(lane[k])} of tensor memory in a multiplication with M = {fields.m} "
                 f"(data path {group.plan.path}); expected lane {legal}"
@@ -462,7 +470,17 @@ class Multiplications:
 
     def _read_index(self, group: _Group, metadata: TensorMemoryMap) -> NDArray[np.int16]:
         """Return the index along K of each stored element of a sparse A. Shapes: (G, copies, M, K / 2)."""
-        nibbles = self._read_map(group, metadata, "metadata", "the metadata of a multiplication")
+        nibbles = self._read_map(group, metadata, "metadata", "the metadata matrix of a multiplication")
+        legal = defined_metadata(group.plan.fields)
+        defined = np.isin(nibbles, legal)
+        if not defined.all():
+            number, _, row, column = (int(part[0]) for part in np.nonzero(~defined))
+            chunk = group.plan.chunk
+            message = (
+                f"the metadata of A have {nibbles[~defined][0]:#06b} for row {row}, elements {chunk * column} to "
+                f"{chunk * column + chunk - 1}; expected {one_of(f'{each:#06b}' for each in legal)}"
+            )
+            raise Fault(CODE, message, int(group.which[number]))
         empty = np.zeros((metadata.rows, metadata.cols), np.int32)
         decoder = MetadataMap("", group.plan.fields.k, group.plan.chunk, empty, empty)
         return decoder.indices(nibbles)
@@ -474,8 +492,8 @@ class Multiplications:
         """
         assert group.plan.scales is not None
         map_a, map_b = group.plan.scales
-        copies_a = self._read_map(group, map_a, "scale_a", "the scale factors of A")
-        copies_b = self._read_map(group, map_b, "scale_b", "the scale factors of B")
+        copies_a = self._read_map(group, map_a, "scale_a", "the matrix of scale factors of A")
+        copies_b = self._read_map(group, map_b, "scale_b", "the matrix of scale factors of B")
         # A quarter of the lanes uses its own copy. The quarters of a group of lanes hold 32 rows each.
         row, groups = np.arange(map_a.rows), len(group.plan.lanes)
         quarter = row % (map_a.rows // group.record.ctas) // 32 + np.arange(groups)[:, None] * (4 // groups)
@@ -490,14 +508,17 @@ def can_chain(record: TensorMultiply) -> bool:
     )  # fmt: skip
 
 
-def _descriptors(record: TensorMultiply, values: dict[str, NDArray[Any]]) -> list[NDArray[np.uint64]]:
-    """Return the descriptors without start addresses, as arrays with one element for each operation.
+def _descriptors(
+    record: TensorMultiply, values: dict[str, NDArray[Any]], *, with_starts: bool = False
+) -> list[NDArray[np.uint64]]:
+    """Return the descriptors, as arrays with one element for each operation.
 
-    They are the instruction descriptors, the matrix descriptors of B and of an A in shared memory without their
-    `_START_BITS` low bits, and the zero-column mask descriptors if there are any.
+    They are the instruction descriptors, the matrix descriptors of B and of an A in shared memory, and the zero-column
+    mask descriptors if there are any. Without `with_starts`, the start addresses of the matrix descriptors are 0.
     """
     names = ("b",) if record.a_in_tensor else ("b", "a")
-    found = [values["idesc"].astype(np.uint64), *[values[name] >> np.uint64(_START_BITS) for name in names]]
+    mask = np.uint64((1 << 64) - 1 if with_starts else (1 << 64) - 1 - _START)
+    found = [values["idesc"].astype(np.uint64), *[values[name] & mask for name in names]]
     return found if record.zero_columns is None else [*found, values["zero_columns"].astype(np.uint64)]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.diagnostics.wording import one_of
 from warploom.emulator.batch import Batch
 from warploom.emulator.faults import Fault
 from warploom.emulator.grid import Topology
@@ -61,7 +62,7 @@ class Transfers:
         wrong = (lane < own) | (lane + record.rows > own + _OWN_LANES) | (lane % record.rows != 0)
         if wrong.any():
             k = int(wrong.argmax())
-            legal = " or ".join(str(int(own[k]) + at) for at in range(0, _OWN_LANES, record.rows))
+            legal = one_of(int(own[k]) + at for at in range(0, _OWN_LANES, record.rows))
             message = (
                 f"warp {int(self.topology.warp_in_cta[batch.warp_index[k]])} accesses {record.rows} lanes from lane"
                 f" {int(lane[k])} on; expected lane {legal}, because a warp accesses the lanes"

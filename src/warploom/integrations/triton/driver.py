@@ -8,12 +8,11 @@ from importlib.util import find_spec
 from typing import Any, NoReturn, cast
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.loader import load
 from warploom.integrations.triton.launcher import CompiledKernel, Launcher
 from warploom.integrations.triton.session import Session, import_triton
 from warploom.integrations.triton.tensors import as_argument
 from warploom.isa.model.capacity import MAX_THREADS, PROCESSORS, shared_bytes
-from warploom.ptx import parse
+from warploom.runtime.kernel import load_kernel
 
 _NVIDIA = "nvidia"
 _REGISTERS = 65536
@@ -123,7 +122,7 @@ class Driver:
 @lru_cache(maxsize=64)
 def _load(name: str, ptx: bytes) -> CompiledKernel:
     text = ptx.decode()
-    return CompiledKernel(text, load(parse(text, f"{name}.ptx"), name))
+    return CompiledKernel(text, load_kernel(text, name, f"{name}.ptx").program)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
 from warploom.diagnostics import Diagnostic, Severity, Span
+from warploom.diagnostics.wording import one_of
 from warploom.isa.binding.nearest import spell
 from warploom.isa.model.form import Match
 from warploom.isa.model.operands import VECTORS, OperandSpec
@@ -197,7 +198,7 @@ def _wrong_count(match: Match, operands: tuple[Operand, ...]) -> list[Problem]:
             return [Problem(f"{form.name}/{name.names[0]}", verb, where, "", form.source)]
     counts = [n for n in range(len(form.syntax.operands) + 1) if takes_count(match, n)]
     found = f"{len(operands)} operands" if len(operands) != 1 else "1 operand"
-    expected = f"{' or '.join(map(str, counts))}: {form.operand_line}" if counts != [0] else "none"
+    expected = f"{one_of(counts)}: {form.operand_line}" if counts != [0] else "none"
     where = ("operand", counts[-1]) if counts and len(operands) > counts[-1] else ("all",)
     message = f"'{spell(match)}' has {found}; expected {expected}"
     return [Problem(f"{form.name}/operands", message, where, "", form.source)]

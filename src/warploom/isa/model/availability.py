@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from warploom.diagnostics.wording import one_of
 from warploom.isa.model.table import Row
 from warploom.lazy_dataclass import dataclass
 
@@ -163,8 +164,9 @@ def unmet_by_row(row: Row, target: Target, ptx: Version) -> Requirement | None:
         needs = f"a target below sm_{number}, or a PTX version below {major}.{minor}"
         return Requirement("target", needs, row.gone[0])
     if row.targets and not any(target.has(needed) for needed in _targets(row.targets)):
-        *others, last = (f"{name} or higher" if name[-1].isdigit() else name for name in row.targets)
-        return Requirement("target", f"{', '.join(others)} or {last}" if others else last)
+        return Requirement(
+            "target", one_of(f"{name} or higher" if name[-1].isdigit() else name for name in row.targets)
+        )
     if ptx < row.ptx:
         return Requirement("ptx", f"PTX {row.ptx[0]}.{row.ptx[1]}")
     return None

@@ -30,6 +30,7 @@ from functools import cached_property, lru_cache
 from typing import Any, ClassVar, TypeVar
 
 from warploom.display import Displayed
+from warploom.isa.model.availability import Requirement, Target, Version, unmet_by_rows, unmet_by_words
 from warploom.isa.model.effects import (
     Allocate,
     Arrive,
@@ -444,6 +445,11 @@ class Match:
     form: Form
     slots: Mapping[str, str]
     rows: tuple[Row, ...]
+
+    def unmet(self, words: Iterable[str], target: Target, ptx: Version) -> Requirement | None:
+        """Return what the instruction needs and a target or a PTX version lacks, or None. `words` are its opcode."""
+        gated = [word for word in words if word not in self.form.early]
+        return unmet_by_rows(self.rows, target, ptx) or unmet_by_words(gated, target, ptx)
 
 
 LONGEST_OPCODE = 500

@@ -72,7 +72,11 @@ class Matrix:
     @classmethod
     def of(cls, descriptor: int, rows: int, k: int, element: str, major: str, *, padded: bool) -> Matrix:
         """Return the matrix that a descriptor describes. The result does not depend on the start address."""
-        return _matrix(descriptor >> 14 << 14, rows, k, element, major, padded)
+        try:
+            return _matrix(descriptor >> 14 << 14, rows, k, element, major, padded)
+        except UsageError:
+            UmmaDescriptor.decode(descriptor)  # may raise an error with the start address
+            raise
 
     def range(self, start: int) -> SharedRange:
         """Return the range of addresses of the matrix for a start address."""
@@ -257,12 +261,20 @@ def factors_of(block: str, fields: InstructionDescriptor) -> int:
     return fields.k // (1 + fields.sparse) // (16 if block == "block16" else 32)
 
 
+_LONG_K = "sm_103a"
+"""Only architecture with K = 96. Source: PTX ISA 9.7.16.2.1.1."""
+
+
 @lru_cache(maxsize=256)
 def model_of(fields: InstructionDescriptor, arch: str) -> Model:
     """Return the arithmetic that the architecture `arch` uses for a multiplication.
 
-    Errors: NoModelError if the arithmetic is not known.
+    Errors: NoModelError if the arithmetic is not known; UsageError for a K that only another architecture has.
     """
+    if fields.k96 and arch != _LONG_K:
+        raise UsageError(
+            f"K is 96 in the instruction descriptor (bit 31) on {arch}; expected K = 64, or the architecture {_LONG_K}"
+        )
     scaling: Any = (fields.kind, fields.scale_type) if fields.is_scaled else None
     return models.select(
         arch, "tensor memory", fields.atype, fields.btype, fields.dtype, k=fields.k, scaling=scaling

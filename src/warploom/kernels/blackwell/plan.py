@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from warploom.diagnostics.wording import one_of
 from warploom.isa.model.capacity import shared_bytes
 from warploom.kernels.plan import BLOCK_FORMATS, Epilogue, GemmPlan, bits_of, tile_errors
 from warploom.kernels.problem import Problem
@@ -87,7 +88,7 @@ class TensorPlan(GemmPlan):
             yield f"{self.target} does not multiply integers in tensor memory; expected {_INTEGER_TARGET}"
         yield from tile_errors(replace(tile, stages=tile.stages or 1))
         if tile.columns not in columns:
-            yield f"the tile has {tile.columns} columns; expected {', '.join(map(str, columns))}"
+            yield f"the tile has {tile.columns} columns; expected {one_of(columns)}"
         elif self.b_major == "n" and tile.columns // tile.ctas % 64:
             yield f"each CTA of a pair has {tile.columns // 2} columns of an N-major B; expected a multiple of 64"
         elif not 2 <= self.stages <= self.max_stages:
