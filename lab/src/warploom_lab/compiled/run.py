@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 import zlib
 from collections.abc import Callable, Sequence
@@ -32,6 +33,12 @@ DTYPES: dict[str, Any] = {
 SCHEDULES = ("eager", "lazy", "random:1", "random:2", "random:3")
 TIMEOUT = 300  # seconds for each schedule of a kernel
 _SLOW = 20  # seconds after which a kernel is reported
+_INCIDENTAL = re.compile(
+    r"//.*|^\s*\.(?:loc|file)\b.*|^\$L__(?:tmp|func_begin|func_end)\d+:|^\s*\.section\s+\.debug_\w+\s*\{[^}]*\}"
+    r"|(?<=_)[0-9a-f]{8}(?=_\d+_\w+_cu_)",  # hash of nvcc in a name
+    re.MULTILINE,
+)
+"""Parts of PTX that depend on the place of the source: comments, debug information, hashes."""
 
 
 def filled(spec: dict[str, Any], random: np.random.Generator) -> Array:
@@ -140,6 +147,11 @@ def difference(case: dict[str, Any], name: str, found: Array, expected: Any) -> 
     return f"{name}: {int(wrong.sum())} of {wrong.size} wrong{worst}; first at {at}: {found[at]}, expected {expected.reshape(found.shape)[at]}"
 
 
+def digest(ptx: str) -> str:
+    """Return a digest of the code of a PTX text, which does not depend on the place of its source."""
+    return hashlib.sha256("\n".join(_INCIDENTAL.sub("", ptx).split()).encode()).hexdigest()[:16]
+
+
 def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize: bool) -> str:
     """Launch a compiled kernel under every schedule. Return a message about the first failure, or "".
 
@@ -198,10 +210,8 @@ def run_all(
         counts = kinds.setdefault(case["kind"], [0, 0])
         counts[0] += 1
         counts[1] += bool(problem)
-        digest = hashlib.sha256((folder / case["file"]).read_bytes()).hexdigest()[:16]
-        kernels[case["name"]] = {
-            "kind": case["kind"], "ptx": digest, "seconds": round(seconds, 1), "problem": problem
-        }  # fmt: skip
+        ptx = digest((folder / case["file"]).read_text(encoding="utf-8"))
+        kernels[case["name"]] = {"kind": case["kind"], "ptx": ptx, "seconds": round(seconds, 1), "problem": problem}
         progress(len(kernels), len(cases))
         if problem or seconds > _SLOW:
             result = "FAIL" if problem else "slow"
