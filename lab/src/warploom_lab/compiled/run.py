@@ -147,6 +147,22 @@ def difference(case: dict[str, Any], name: str, found: Array, expected: Any) -> 
     return f"{name}: {int(wrong.sum())} of {wrong.size} wrong{worst}; first at {at}: {found[at]}, expected {expected.reshape(found.shape)[at]}"
 
 
+def placement(case: dict[str, Any]) -> dict[str, Any]:
+    """Return the entry of the kernel and the extents of its launch, as options of `launch`."""
+    return {"name": case["entry"]} | {word: case[word] for word in ("grid", "block", "cluster", "shared")}
+
+
+def wrong_results(case: dict[str, Any], before: dict[str, Any], after: dict[str, Any]) -> str:
+    """Return a message about the wrong elements of all arrays, or "".
+
+    `before` and `after` are the values of the arguments before and after the launch that `case` describes.
+    """
+    with np.errstate(all="ignore"):
+        expected = REFERENCES[case["reference"]](before, case["parameters"])
+    checked = [name for name, spec in case["args"].items() if spec.get("checked") and name in expected]
+    return "; ".join(filter(None, (difference(case, name, after[name], expected[name]) for name in checked)))
+
+
 def digest(ptx: str) -> str:
     """Return a digest of the code of a PTX text, which does not depend on the place of its source."""
     return hashlib.sha256("\n".join(_INCIDENTAL.sub("", ptx).split()).encode()).hexdigest()[:16]
@@ -162,22 +178,15 @@ def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize
     for schedule in schedules:
         values, args = arguments(case)
         before = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in values.items()}
-        done = wl.launch(
-            folder / case["file"], case["entry"], grid=case["grid"], block=case["block"], cluster=case["cluster"],
-            shared=case["shared"], args=args, schedule=schedule, sanitize=sanitize,
-        )  # fmt: skip
+        done = wl.launch(folder / case["file"], **placement(case), args=args, schedule=schedule, sanitize=sanitize)
         expected_codes = {"sanitize.wgmma/registers"} if sanitize and case["parameters"].get("unwaited") else set()
         if {finding.code for finding in done.findings} != expected_codes:
             found = "; ".join(f"{finding.code} {finding}" for finding in done.findings[:3])
             return f"under {schedule}: {found or 'no finding, expected one'}"
         if not first:
             first = {name: value.copy() for name, value in values.items() if isinstance(value, np.ndarray)}
-            with np.errstate(all="ignore"):
-                expected = REFERENCES[case["reference"]](before, case["parameters"])
-            checked = [name for name, spec in case["args"].items() if spec.get("checked")]
-            problems = [difference(case, name, first[name], expected[name]) for name in checked if name in expected]
-            if any(problems):
-                return "; ".join(filter(None, problems))
+            if problem := wrong_results(case, before, first):
+                return problem
         else:
             loose = set(case["parameters"].get("unordered", ()))
             for name, value in first.items():

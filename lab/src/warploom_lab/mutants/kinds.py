@@ -127,13 +127,8 @@ def _no_barrier(kernel: Kernel) -> Found:
 
 def _stores(site: Site) -> bool:
     """Return True for a store by all threads to shared memory or tensor memory."""
-    shared = any(word.startswith("shared") for word in site.instruction.words)
-    return site.binding.form in _STORES or (
-        shared
-        and not site.instruction.guard
-        and not site.has(Arrive)
-        and site.has(Access, kind="write", proxy="generic")
-    )
+    by_all = not site.instruction.guard and not site.has(Arrive)
+    return site.binding.form in _STORES or (by_all and site.stores_to_shared)
 
 
 def _reads(site: Site) -> bool:
@@ -276,18 +271,14 @@ def _more_bytes(kernel: Kernel) -> Found:
 
 
 def _expected(kernel: Kernel, change: int) -> Found:
-    for site in kernel.of(mbarrier.ARRIVE_EXPECT, mbarrier.ARRIVE_EXPECT_REMOTE, mbarrier.TRANSACTIONS):
-        constant = isinstance(site.operand("txCount"), Integer)
-        new = site.shifted("txCount", change) if constant else site.changed("txCount", "add.s32", change)
-        yield ((site, new),)
+    forms = mbarrier.ARRIVE_EXPECT, mbarrier.ARRIVE_EXPECT_REMOTE, mbarrier.TRANSACTIONS
+    return (((site, site.increased("txCount", change)),) for site in kernel.of(*forms))
 
 
 @_kind("more-arrivals", *_COUNTS)
 def _more_arrivals(kernel: Kernel) -> Found:
     """Initialise an mbarrier with one more arrival."""
-    for site in kernel.all(Arrive, action="init"):
-        constant = isinstance(site.operand("count"), Integer)
-        yield ((site, site.shifted("count", 1) if constant else site.changed("count", "add.s32", 1)),)
+    return (((site, site.increased("count", 1)),) for site in kernel.all(Arrive, action="init"))
 
 
 @_kind("other-lanes", *_TRAP)
