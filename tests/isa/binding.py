@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
+import pytest
+
 import warploom.isa  # noqa: F401  (declares every form)
 from warploom.diagnostics import Diagnostic
 from warploom.isa.binding.bind import Binding, bind
@@ -35,3 +39,19 @@ def refusal(text: str) -> Diagnostic:
     found = bind(instruction(text))
     assert isinstance(found, Diagnostic), found.form
     return found
+
+
+def legality_tests(
+    legal: Mapping[str, str], refused: Mapping[str, str]
+) -> tuple[Callable[[str, str], None], Callable[[str, str], None]]:
+    """Tests that legal instructions have their forms, and that refused ones have their codes."""
+
+    @pytest.mark.parametrize(("text", "form"), legal.items())
+    def test_legal(text: str, form: str) -> None:
+        assert form_of(text) == form
+
+    @pytest.mark.parametrize(("text", "code"), refused.items())
+    def test_refused(text: str, code: str) -> None:
+        assert refusal(text).code == code
+
+    return test_legal, test_refused

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from isa.binding import binding, form_of, refusal
+from isa.binding import binding, legality_tests
 from isa.recorder import Recorder, bound, lanes
 
 from warploom.emulator.warps import execute_thread_copy
@@ -29,15 +29,7 @@ REFUSED = {
     "cp.async.ca.shared.global.L2::32B [%r1], [%rd1], 8;": "async_copy.cp_async/level::prefetch_size",
 }
 
-
-@pytest.mark.parametrize(("text", "form"), LEGAL.items())
-def test_legal(text: str, form: str) -> None:
-    assert form_of(text) == form
-
-
-@pytest.mark.parametrize(("text", "code"), REFUSED.items())
-def test_refused(text: str, code: str) -> None:
-    assert refusal(text).code == code
+test_legal, test_refused = legality_tests(LEGAL, REFUSED)
 
 
 def test_a_cache_policy_is_not_a_source_size() -> None:

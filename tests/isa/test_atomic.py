@@ -2,8 +2,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from isa.binding import form_of, refusal
+from isa.binding import legality_tests
 from isa.recorder import Recorder, bound, lanes
 
 from warploom.isa.instructions import atomic
@@ -35,15 +34,7 @@ REFUSED = {
     "atom.add.u32 [%rd1], 1;": "atomic.atom/operands",
 }
 
-
-@pytest.mark.parametrize(("text", "form"), LEGAL.items())
-def test_legal(text: str, form: str) -> None:
-    assert form_of(text) == form
-
-
-@pytest.mark.parametrize(("text", "code"), REFUSED.items())
-def test_refused(text: str, code: str) -> None:
-    assert refusal(text).code == code
+test_legal, test_refused = legality_tests(LEGAL, REFUSED)
 
 
 def test_increment_wraps_above_the_bound() -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import pytest
-from isa.binding import binding, form_of, refusal
+from isa.binding import binding, legality_tests
 
 LEGAL = {
     "bar.sync 0;": "barrier.sync",
@@ -38,15 +37,7 @@ REFUSED = {
     "membar.gpu;": "barrier.membar/level",
 }
 
-
-@pytest.mark.parametrize(("text", "form"), LEGAL.items())
-def test_legal(text: str, form: str) -> None:
-    assert form_of(text) == form
-
-
-@pytest.mark.parametrize(("text", "code"), REFUSED.items())
-def test_refused(text: str, code: str) -> None:
-    assert refusal(text).code == code
+test_legal, test_refused = legality_tests(LEGAL, REFUSED)
 
 
 def test_the_thread_count_of_a_reduction_is_optional() -> None:

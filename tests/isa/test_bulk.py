@@ -2,8 +2,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from isa.binding import form_of, refusal
+from isa.binding import legality_tests
 from isa.recorder import Recorder, bound, lanes
 
 from warploom.isa.instructions import bulk
@@ -42,15 +41,7 @@ REFUSED = {
     "st.bulk.global [%rd1], 4096, 0;": "bulk.zero/ss",
 }
 
-
-@pytest.mark.parametrize(("text", "form"), LEGAL.items())
-def test_legal(text: str, form: str) -> None:
-    assert form_of(text) == form
-
-
-@pytest.mark.parametrize(("text", "code"), REFUSED.items())
-def test_refused(text: str, code: str) -> None:
-    assert refusal(text).code == code
+test_legal, test_refused = legality_tests(LEGAL, REFUSED)
 
 
 def test_a_load_asks_for_every_lane_with_its_own_operands() -> None:

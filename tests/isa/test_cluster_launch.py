@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from isa.binding import form_of, refusal
+from isa.binding import legality_tests
 
 import warploom as wl
 
@@ -25,15 +25,7 @@ REFUSED = {
     f"{QUERY}.get_first_ctaid::w.b32.b128 %r1, %rq1;": "cluster_launch.first_cta_coordinate/query",
 }
 
-
-@pytest.mark.parametrize(("text", "form"), LEGAL.items())
-def test_legal(text: str, form: str) -> None:
-    assert form_of(text) == form
-
-
-@pytest.mark.parametrize(("text", "code"), REFUSED.items())
-def test_refused(text: str, code: str) -> None:
-    assert refusal(text).code == code
+test_legal, test_refused = legality_tests(LEGAL, REFUSED)
 
 
 HEAD = ".version 9.0\n.target sm_100a\n.address_size 64\n"

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import pytest
-from isa.binding import binding, form_of, refusal
+from isa.binding import binding, legality_tests
 from isa.recorder import Recorder, bound, lanes
 
 from warploom.isa.instructions import mbarrier
@@ -33,15 +32,7 @@ REFUSED = {
     "mbarrier.try_wait.parity.shared.b32 %p1, [%r1], %r2;": "mbarrier.try_wait/b64",
 }
 
-
-@pytest.mark.parametrize(("text", "form"), LEGAL.items())
-def test_legal(text: str, form: str) -> None:
-    assert form_of(text) == form
-
-
-@pytest.mark.parametrize(("text", "code"), REFUSED.items())
-def test_refused(text: str, code: str) -> None:
-    assert refusal(text).code == code
+test_legal, test_refused = legality_tests(LEGAL, REFUSED)
 
 
 def test_a_phase_is_a_state_or_a_parity() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from isa.binding import binding, form_of, refusal
+from isa.binding import binding, legality_tests, refusal
 from isa.recorder import Recorder, bound, lanes
 
 from warploom.isa.instructions import memory
@@ -55,15 +55,7 @@ REFUSED = {
     "mapa.shared::cta.u32 %r1, %r2, 1;": "memory.mapa/space",
 }
 
-
-@pytest.mark.parametrize(("text", "form"), LEGAL.items())
-def test_legal(text: str, form: str) -> None:
-    assert form_of(text) == form
-
-
-@pytest.mark.parametrize(("text", "code"), REFUSED.items())
-def test_refused(text: str, code: str) -> None:
-    assert refusal(text).code == code
+test_legal, test_refused = legality_tests(LEGAL, REFUSED)
 
 
 def test_optional_modifiers_are_empty_words() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from isa.binding import form_of, refusal
+from isa.binding import legality_tests
 
 import warploom as wl
 
@@ -33,15 +33,7 @@ REFUSED = {
     "multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f16 [%rd1], [%r1], 64;": "multimem.reduce/noftz",
 }
 
-
-@pytest.mark.parametrize(("text", "form"), LEGAL.items())
-def test_legal(text: str, form: str) -> None:
-    assert form_of(text) == form
-
-
-@pytest.mark.parametrize(("text", "code"), REFUSED.items())
-def test_refused(text: str, code: str) -> None:
-    assert refusal(text).code == code
+test_legal, test_refused = legality_tests(LEGAL, REFUSED)
 
 
 PTX = """

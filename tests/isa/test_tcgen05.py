@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import pytest
-from isa.binding import binding, form_of, refusal
+from isa.binding import binding, legality_tests
 
 import warploom as wl
 from warploom.isa.model.form import forms
@@ -89,15 +89,7 @@ AVAILABLE = {
     ("sm_100a", "tcgen05.shift.cta_group::1.down [%u1];"): "",
 }  # fmt: skip
 
-
-@pytest.mark.parametrize(("text", "form"), LEGAL.items())
-def test_legal(text: str, form: str) -> None:
-    assert form_of(text) == form
-
-
-@pytest.mark.parametrize(("text", "code"), REFUSED.items())
-def test_refused(text: str, code: str) -> None:
-    assert refusal(text).code == code
+test_legal, test_refused = legality_tests(LEGAL, REFUSED)
 
 
 def in_kernel(target: str, text: str) -> str:

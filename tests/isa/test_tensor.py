@@ -2,8 +2,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from isa.binding import form_of, refusal
+from isa.binding import legality_tests, refusal
 from isa.recorder import Recorder, bound, lanes
 
 from warploom.isa.instructions import tensor
@@ -44,15 +43,7 @@ REFUSED = {
     "cp.async.bulk.tensor.6d.global.shared::cta.bulk_group [%rd1, {%r2, %r3}], [%r1];": "tensor.store/dim",
 }
 
-
-@pytest.mark.parametrize(("text", "form"), LEGAL.items())
-def test_legal(text: str, form: str) -> None:
-    assert form_of(text) == form
-
-
-@pytest.mark.parametrize(("text", "code"), REFUSED.items())
-def test_refused(text: str, code: str) -> None:
-    assert refusal(text).code == code
+test_legal, test_refused = legality_tests(LEGAL, REFUSED)
 
 
 def test_the_number_of_coordinates_is_said() -> None:

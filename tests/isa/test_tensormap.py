@@ -2,10 +2,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from isa.binding import form_of, refusal
+from isa.binding import legality_tests
 from isa.recorder import Recorder, bound, lanes
 
 from warploom.isa.instructions import tensormap
@@ -33,15 +32,7 @@ REFUSED = {
     "tensormap.replace.tile.swizzle_atomicity.b1024.b32 [%rd1], 4;": "tensormap.replace_code/new_val",
 }
 
-
-@pytest.mark.parametrize(("text", "form"), LEGAL.items())
-def test_legal(text: str, form: str) -> None:
-    assert form_of(text) == form
-
-
-@pytest.mark.parametrize(("text", "code"), REFUSED.items())
-def test_refused(text: str, code: str) -> None:
-    assert refusal(text).code == code
+test_legal, test_refused = legality_tests(LEGAL, REFUSED)
 
 
 entries = st.sampled_from(

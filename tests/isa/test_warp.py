@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from isa.binding import form_of, refusal
+from isa.binding import legality_tests
 from isa.recorder import Recorder, bound, lanes
 
 from warploom.isa.instructions import warp
@@ -35,15 +35,7 @@ REFUSED = {
     "elect.sync %r1, -1;": "warp.elect/d",
 }
 
-
-@pytest.mark.parametrize(("text", "form"), LEGAL.items())
-def test_legal(text: str, form: str) -> None:
-    assert form_of(text) == form
-
-
-@pytest.mark.parametrize(("text", "code"), REFUSED.items())
-def test_refused(text: str, code: str) -> None:
-    assert refusal(text).code == code
+test_legal, test_refused = legality_tests(LEGAL, REFUSED)
 
 
 def shuffled_by_the_manual(mode: str, lane: int, b: int, c: int) -> tuple[int, bool]:

@@ -6,17 +6,13 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import ml_dtypes
 import numpy as np
+from kernels.operand_types import OPERANDS
 
 from warploom.gpu import Timing
 from warploom.kernels.plan import DTYPES
 from warploom.kernels.sparse import compress, prune
 from warploom.kernels.timing.cublas import KINDS, Kind, Matrices
-
-OPERANDS: dict[str, Any] = {
-    "bf16": ml_dtypes.bfloat16, "f16": np.float16, "tf32": np.float32, "e4m3": ml_dtypes.float8_e4m3fn, "s8": np.int8
-}  # fmt: skip
 
 
 class NumPy:

@@ -7,6 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from kernels.operand_types import OPERANDS
 
 import warploom as wl
 from warploom.kernels import TensorTile, WarpTile, api, arrange_scales, gemm, pack_e2m1
@@ -15,10 +16,7 @@ from warploom.kernels.blackwell.plan import TensorPlan, choose_tile, tile_count
 from warploom.kernels.problem import Problem
 from warploom.runtime.api import launch
 
-TYPES: dict[str, Any] = {
-    "f16": np.float16, "bf16": ml_dtypes.bfloat16, "tf32": np.float32, "e4m3": ml_dtypes.float8_e4m3fn,
-    "e5m2": ml_dtypes.float8_e5m2, "s8": np.int8, "u8": np.uint8, "e2m1": ml_dtypes.float4_e2m1fn,
-}  # fmt: skip
+TYPES: dict[str, Any] = OPERANDS | {"e2m1": ml_dtypes.float4_e2m1fn}
 FORMATS = {
     "mxfp8": ("e4m3", "e5m2", ml_dtypes.float8_e8m0fnu, 32),
     "mxfp4": ("e2m1", "e2m1", ml_dtypes.float8_e8m0fnu, 32),

@@ -6,13 +6,13 @@ import sys
 from types import SimpleNamespace
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
 from gpu.nvidia import Tensor
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from kernels.operand_types import OPERANDS
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
@@ -23,27 +23,18 @@ from warploom.layout import MetadataMap
 from warploom.layout import metadata as metadata_map
 
 Array = NDArray[Any]
-TYPES: dict[str, Any] = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "tf32": np.float32,
-    "e4m3": ml_dtypes.float8_e4m3fn,
-    "e5m2": ml_dtypes.float8_e5m2,
-    "s8": np.int8,
-    "u8": np.uint8,
-}
 LAYOUTS = {"f16": "m64n8k32", "bf16": "m64n8k32", "tf32": "m64n8k16"}
 
 
 @st.composite
 def matrices(draw: st.DrawFn) -> tuple[str, Array]:
     """Any bits of any type, NaNs and both zeros among them; half of the elements are zeros."""
-    element = draw(st.sampled_from(sorted(TYPES)))
+    element = draw(st.sampled_from(sorted(OPERANDS)))
     shape = draw(st.sampled_from([(1, 1), (3, 7), (70, 66), (2, 5, 40)]))
     random = np.random.default_rng(draw(st.integers(0, 1 << 32)))
     bits = random.integers(0, 1 << 8 * size_of(element), shape, dtype=f"u{size_of(element)}")
     zeros = draw(arrays.arrays(np.bool_, (1, shape[-1]))) | random.integers(0, 2, shape).astype(np.bool_)
-    return element, np.where(zeros, 0, bits).astype(bits.dtype).view(TYPES[element])
+    return element, np.where(zeros, 0, bits).astype(bits.dtype).view(OPERANDS[element])
 
 
 def bits_of(matrix: Array) -> Array:
@@ -94,11 +85,11 @@ def test_every_chunk_has_a_meaning(drawn: tuple[str, Array]) -> None:
         assert where.defined_nibbles(ordered=True)[where.nibbles(words)].all()
 
 
-@pytest.mark.parametrize("element", sorted(TYPES))
+@pytest.mark.parametrize("element", sorted(OPERANDS))
 def test_metadata_stand_where_instructions_look_for_them(element: str) -> None:
     """The matrix, put together again from what the instructions of each stage are given."""
     depth = 128 // size_of(element)
-    dense = np.random.default_rng(1).integers(1, 4, (130, 2 * depth + 8)).astype(TYPES[element])
+    dense = np.random.default_rng(1).integers(1, 4, (130, 2 * depth + 8)).astype(OPERANDS[element])
     sparse = prune(dense)
     made = compress(sparse)
     stages, blocks = made.metadata.shape[:2]
@@ -201,10 +192,10 @@ OnGpu.__module__ = "torch"
 
 @pytest.mark.parametrize("element", ["bf16", "e4m3", "tf32"])
 def test_arrays_on_a_gpu_stay_there(element: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = {str(np.dtype(each)): np.dtype(each) for each in (*TYPES.values(), np.int32, np.int16)}
+    names = {str(np.dtype(each)): np.dtype(each) for each in (*OPERANDS.values(), np.int32, np.int16)}
     torch = SimpleNamespace(**names, from_numpy=lambda array: OnGpu(array, "cpu"))
     monkeypatch.setitem(sys.modules, "torch", torch)
-    dense = np.random.default_rng(2).normal(size=(70, 50)).astype(TYPES[element])
+    dense = np.random.default_rng(2).normal(size=(70, 50)).astype(OPERANDS[element])
     sparse = prune(OnGpu(dense, "cuda:1"))
     made = compress(sparse)
     back = decompress(made)

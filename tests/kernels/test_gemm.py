@@ -8,6 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from kernels.operand_types import OPERANDS
 
 import warploom as wl
 from warploom.kernels import Plan, Tile, gemm
@@ -18,9 +19,6 @@ from warploom.kernels.plan import ACCUMULATORS, DTYPES, Epilogue
 from warploom.kernels.problem import Operands, Problem, problem_of
 
 BF16, E4M3, E5M2 = ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2
-OPERANDS: dict[str, Any] = {
-    "f16": np.float16, "bf16": BF16, "tf32": np.float32, "e4m3": E4M3, "e5m2": E5M2, "s8": np.int8, "u8": np.uint8,
-}  # fmt: skip
 SMALL = Tile(64, 64, 2)
 
 

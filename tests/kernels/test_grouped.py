@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
+from kernels.operand_types import OPERANDS
 
 import warploom as wl
 from warploom.diagnostics import UsageError
@@ -18,15 +18,6 @@ from warploom.kernels.hopper.gemm import gemm as kernel
 from warploom.kernels.plan import DTYPES
 from warploom.kernels.problem import Operands, grouped_problem, problem_of
 
-OPERANDS: dict[str, Any] = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "tf32": np.float32,
-    "e4m3": ml_dtypes.float8_e4m3fn,
-    "e5m2": ml_dtypes.float8_e5m2,
-    "s8": np.int8,
-    "u8": np.uint8,
-}
 UNTOUCHED = 7
 SMALL = Tile(64, 64, 2)
 UNEVEN = (3, 3, 70, 135)  # an empty group, and one that a tile and a part of one hold

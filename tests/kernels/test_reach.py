@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
+from kernels.operand_types import OPERANDS
 
 import warploom as wl
 from warploom.check.header import find_target
@@ -18,10 +18,6 @@ from warploom.kernels.hopper.plan import SMALL, Plan
 from warploom.kernels.problem import Problem
 from warploom.runtime.api import launch
 
-TYPES: dict[str, Any] = {
-    "f16": np.float16, "bf16": ml_dtypes.bfloat16, "tf32": np.float32, "e4m3": ml_dtypes.float8_e4m3fn,
-    "e5m2": ml_dtypes.float8_e5m2, "s8": np.int8, "u8": np.uint8,
-}  # fmt: skip
 NARROW = WarpTile(64, 64, 2, 2, stages=3)
 WATCHED = Callable[[str], None]
 
@@ -47,7 +43,7 @@ def watched(monkeypatch: pytest.MonkeyPatch, device: str) -> WATCHED:
 
 def matrix(seed: int, element: str, *shape: int) -> Any:
     """Small whole numbers, whose sums are exact, in rows that begin at whole 16 bytes; other bytes must not be read."""
-    dtype = np.dtype(TYPES[element])
+    dtype = np.dtype(OPERANDS[element])
     per_row = 16 // dtype.itemsize
     wide = (*shape[:-1], -(-shape[-1] // per_row) * per_row)
     made = np.random.default_rng(seed).integers(0 if element == "u8" else -2, 3, wide).astype(dtype)
@@ -207,7 +203,7 @@ def test_views_of_larger_arrays_are_multiplied_where_they_lie(device: str) -> No
 
 def test_accurate_sums_of_8_bit_floats_keep_what_the_tensor_cores_drop() -> None:
     random = np.random.default_rng(3)
-    a, b = (np.abs(random.normal(size=size)).astype(TYPES["e4m3"]) for size in ((64, 2048), (64, 2048)))
+    a, b = (np.abs(random.normal(size=size)).astype(OPERANDS["e4m3"]) for size in ((64, 2048), (64, 2048)))
     multiply = partial(gemm, a, b.T, result="f32", tile=NARROW, device="cpu", target="sm_89")
     wanted = product(a, b.T)
     fast, accurate = (np.abs(multiply(fast=fast) / wanted - 1).max() for fast in (True, False))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
+from kernels.operand_types import OPERANDS
 
 import warploom as wl
 from warploom.diagnostics import UsageError
@@ -16,17 +16,7 @@ from warploom.kernels.hopper.plan import BlockScales, Plan, Tile
 from warploom.kernels.plan import Epilogue, size_of
 from warploom.kernels.sparse import compress, prune
 
-TYPES: dict[str, Any] = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "tf32": np.float32,
-    "e4m3": ml_dtypes.float8_e4m3fn,
-    "e5m2": ml_dtypes.float8_e5m2,
-    "s8": np.int8,
-    "u8": np.uint8,
-    "s32": np.int32,
-}
+TYPES: dict[str, Any] = OPERANDS | {"f32": np.float32, "s32": np.int32}
 SMALL = Tile(64, 64, 3)
 HALF = Plan("f16", "f16", d="f32", sparse=True, tile=SMALL)
 BYTE = Plan("e4m3", "e5m2", d="f32", sparse=True, tile=SMALL)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import ml_dtypes
 import numpy as np
 import pytest
+from kernels.operand_types import OPERANDS
 
 import warploom as wl
 from warploom.diagnostics import UsageError
@@ -16,17 +16,7 @@ from warploom.kernels.ampere.plan import TILES, WarpPlan, WarpTile, choose_tile,
 from warploom.kernels.plan import Epilogue, size_of
 from warploom.kernels.problem import Problem, problem_of, transposed
 
-DTYPES = {
-    "bf16": ml_dtypes.bfloat16,
-    "f16": np.float16,
-    "f32": np.float32,
-    "tf32": np.float32,
-    "e4m3": ml_dtypes.float8_e4m3fn,
-    "e5m2": ml_dtypes.float8_e5m2,
-    "s8": np.int8,
-    "u8": np.uint8,
-    "s32": np.int32,
-}
+DTYPES = OPERANDS | {"f32": np.float32, "s32": np.int32}
 SMALL = WarpTile(64, 64, 2, 2, stages=3)
 EVERYTHING = Epilogue(True, True, True, "bf16", "column", "silu")
 ERRORS = {"f32": 2e-6, "bf16": 2.0**-8, "f16": 2.0**-10, "e4m3": 2.0**-4, "e5m2": 2.0**-3, "s32": 0}

@@ -9,6 +9,7 @@ import pytest
 from emulator.texts import kernel
 
 from warploom_lab.cli import main
+from warploom_lab.compiled.run import digest
 
 CONVERT = """
 ld.param.u64 %rd2, [x];
@@ -66,3 +67,14 @@ def test_sanitized_kernels_are_recorded(tmp_path: Path) -> None:
     assert list(results["kernels"]) == ["early", "right"]
     assert "sanitize.cp-async/wait" in results["kernels"]["early"]["problem"]
     assert results["kernels"]["right"] == results["kernels"]["right"] | {"kind": "elementwise", "problem": ""}
+
+
+def test_the_digest_depends_on_the_code_alone() -> None:
+    code = kernel(CONVERT, ".param .u64 x, .param .u64 out")
+    line, name = "cvt.rn.f32.s32 %f1, %r1;", ".global .b8 _ZN5_INTERNAL_{}_12_blackwell_cu_x;\n"
+    debug = f"$L__tmp0:\n\t.loc\t1 7 0 // a.py:7\n\t{line}"
+    placed = code.replace(line, debug) + '\t.file\t1 "/a.py"\n\t.section\t.debug_info\n\t{\n.b8 1 // DW_TAG\n\t}\n'
+    assert debug in placed
+    assert digest(placed) == digest(code)
+    assert digest(name.format("0123abcd") + code) == digest(name.format("4567cdef") + code)
+    assert digest(code.replace("cvt.rn", "cvt.rz")) != digest(code)

@@ -12,6 +12,10 @@ from pathlib import Path
 from typing import Any
 
 Spec = dict[str, Any]
+ELEMENTS = {
+    "f16": "fp16", "bf16": "bf16", "tf32": "fp32", "e4m3": "fp8e4nv", "e5m2": "fp8e5", "e2m1": "u8", "s8": "i8"
+}  # fmt: skip
+"""Types of arrays with the matrix elements that PTX names. Two e2m1 elements share a byte."""
 
 
 def buffer(dtype: str, *shape: int, fill: str = "normal", **options: Any) -> Spec:
@@ -53,6 +57,25 @@ def tensor(dtype: str, *shape: int, box: tuple[int, ...], fill: str = "normal", 
     of the array.
     """
     return {"kind": "tensor", "dtype": dtype, "shape": list(shape), "box": list(box), "fill": fill, **options}
+
+
+def operand(kind: str, rows: int, k: int, box: tuple[int, int] | None = None, **options: Any) -> Spec:
+    """Return the description of a matrix with `rows` rows of `k` elements of a kind that `ELEMENTS` names.
+
+    With `box`, whose extents count elements, the matrix is passed as a tensor map with these options (see `tensor`).
+    """
+    dtype, packed = ELEMENTS[kind], 2 if kind == "e2m1" else 1
+    fill = "bits" if dtype in ("i8", "u8") else "normal"
+    if box is None:
+        return buffer(dtype, rows, k // packed, fill=fill)
+    return tensor(dtype, rows, k // packed, box=(box[0], box[1] // packed), fill=fill, **options)
+
+
+def scale_factors(block: int, *shape: int) -> Spec:
+    """Return the description of scale factors: ue8m0 for blocks of 32 elements, ue4m3 for blocks of 16."""
+    if block == 32:
+        return buffer("u8", *shape, fill="integers", low=123, high=131)
+    return buffer("fp8e4nv", *shape, fill="uniform", low=0.25, high=4.0)
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 import zlib
 from collections.abc import Callable, Sequence
@@ -32,6 +33,12 @@ DTYPES: dict[str, Any] = {
 SCHEDULES = ("eager", "lazy", "random:1", "random:2", "random:3")
 TIMEOUT = 300  # seconds for each schedule of a kernel
 _SLOW = 20  # seconds after which a kernel is reported
+_INCIDENTAL = re.compile(
+    r"//.*|^\s*\.(?:loc|file)\b.*|^\$L__(?:tmp|func_begin|func_end)\d+:|^\s*\.section\s+\.debug_\w+\s*\{[^}]*\}"
+    r"|(?<=_)[0-9a-f]{8}(?=_\d+_\w+_cu_)",  # hash of nvcc in a name
+    re.MULTILINE,
+)
+"""Parts of PTX that depend on the place of the source: comments, debug information, hashes."""
 
 
 def filled(spec: dict[str, Any], random: np.random.Generator) -> Array:
@@ -140,6 +147,27 @@ def difference(case: dict[str, Any], name: str, found: Array, expected: Any) -> 
     return f"{name}: {int(wrong.sum())} of {wrong.size} wrong{worst}; first at {at}: {found[at]}, expected {expected.reshape(found.shape)[at]}"
 
 
+def placement(case: dict[str, Any]) -> dict[str, Any]:
+    """Return the entry of the kernel and the extents of its launch, as options of `launch`."""
+    return {"name": case["entry"]} | {word: case[word] for word in ("grid", "block", "cluster", "shared")}
+
+
+def wrong_results(case: dict[str, Any], before: dict[str, Any], after: dict[str, Any]) -> str:
+    """Return a message about the wrong elements of all arrays, or "".
+
+    `before` and `after` are the values of the arguments before and after the launch that `case` describes.
+    """
+    with np.errstate(all="ignore"):
+        expected = REFERENCES[case["reference"]](before, case["parameters"])
+    checked = [name for name, spec in case["args"].items() if spec.get("checked") and name in expected]
+    return "; ".join(filter(None, (difference(case, name, after[name], expected[name]) for name in checked)))
+
+
+def digest(ptx: str) -> str:
+    """Return a digest of the code of a PTX text, which does not depend on the place of its source."""
+    return hashlib.sha256("\n".join(_INCIDENTAL.sub("", ptx).split()).encode()).hexdigest()[:16]
+
+
 def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize: bool) -> str:
     """Launch a compiled kernel under every schedule. Return a message about the first failure, or "".
 
@@ -150,22 +178,15 @@ def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize
     for schedule in schedules:
         values, args = arguments(case)
         before = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in values.items()}
-        done = wl.launch(
-            folder / case["file"], case["entry"], grid=case["grid"], block=case["block"], cluster=case["cluster"],
-            shared=case["shared"], args=args, schedule=schedule, sanitize=sanitize,
-        )  # fmt: skip
+        done = wl.launch(folder / case["file"], **placement(case), args=args, schedule=schedule, sanitize=sanitize)
         expected_codes = {"sanitize.wgmma/registers"} if sanitize and case["parameters"].get("unwaited") else set()
         if {finding.code for finding in done.findings} != expected_codes:
             found = "; ".join(f"{finding.code} {finding}" for finding in done.findings[:3])
             return f"under {schedule}: {found or 'no finding, expected one'}"
         if not first:
             first = {name: value.copy() for name, value in values.items() if isinstance(value, np.ndarray)}
-            with np.errstate(all="ignore"):
-                expected = REFERENCES[case["reference"]](before, case["parameters"])
-            checked = [name for name, spec in case["args"].items() if spec.get("checked")]
-            problems = [difference(case, name, first[name], expected[name]) for name in checked if name in expected]
-            if any(problems):
-                return "; ".join(filter(None, problems))
+            if problem := wrong_results(case, before, first):
+                return problem
         else:
             loose = set(case["parameters"].get("unordered", ()))
             for name, value in first.items():
@@ -198,10 +219,8 @@ def run_all(
         counts = kinds.setdefault(case["kind"], [0, 0])
         counts[0] += 1
         counts[1] += bool(problem)
-        digest = hashlib.sha256((folder / case["file"]).read_bytes()).hexdigest()[:16]
-        kernels[case["name"]] = {
-            "kind": case["kind"], "ptx": digest, "seconds": round(seconds, 1), "problem": problem
-        }  # fmt: skip
+        ptx = digest((folder / case["file"]).read_text(encoding="utf-8"))
+        kernels[case["name"]] = {"kind": case["kind"], "ptx": ptx, "seconds": round(seconds, 1), "problem": problem}
         progress(len(kernels), len(cases))
         if problem or seconds > _SLOW:
             result = "FAIL" if problem else "slow"

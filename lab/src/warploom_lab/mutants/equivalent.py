@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from warploom.isa.instructions import tcgen05
-from warploom.isa.model.effects import Access, Allocate, Arrive, Barrier, Fence, Multiply, Wait
+from warploom.isa.model.effects import Allocate, Arrive, Barrier, Fence, Multiply, Wait
 from warploom_lab.mutants.program import Kernel, Site
 
 REASONS: dict[str, str] = {
@@ -69,7 +69,7 @@ def reason_of(kernel: Kernel, ctas: int, key: str, sites: Sequence[Site]) -> str
     match key.split(":")[1]:
         case "no-load-wait" if _is_awaited_later(kernel, site):
             return "later-wait"
-        case "no-proxy-fence" if not any(map(_stores, kernel.sites[: site.number])):
+        case "no-proxy-fence" if not any(each.stores_to_shared for each in kernel.sites[: site.number]):
             return "no-store"
         case "no-initialisation-fence" if ctas == 1:
             return "one-cta"
@@ -94,11 +94,6 @@ def _is_awaited_later(kernel: Kernel, site: Site) -> bool:
 
 def _changes(site: Site) -> bool:
     return site.binding.form in (tcgen05.ST, tcgen05.ST_SPLIT, tcgen05.CP, tcgen05.SHIFT)
-
-
-def _stores(site: Site) -> bool:
-    shared = any(word.startswith("shared") for word in site.instruction.words)
-    return shared and site.has(Access, kind="write", proxy="generic")
 
 
 def _uses_tensor_memory(site: Site) -> bool:

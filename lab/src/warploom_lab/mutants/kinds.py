@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from warploom.isa.instructions import barrier, mbarrier, tcgen05
-from warploom.isa.model.effects import Access, Arrive, Barrier, Commit, Fence, Issue, Members, Multiply, Wait
+from warploom.isa.model.effects import Access, Arrive, Barrier, Commit, Effect, Fence, Issue, Members, Multiply, Wait
+from warploom.isa.model.form import Form
 from warploom.ptx import Integer, Name
 from warploom_lab.mutants.program import Edit, Kernel, Site, registers
 
@@ -60,53 +62,43 @@ def _kind(name: str, *breaks: str, wrong: bool = False) -> Callable[[Callable[[K
     return register
 
 
-def _deleted(sites: Iterator[Site]) -> Found:
-    return (((site, ""),) for site in sites)
+def _deletion(
+    name: str, what: str, find: Callable[[Kernel], Iterator[Site]], *breaks: str, wrong: bool = False
+) -> None:
+    """Register the kind that deletes an instruction which `find` yields."""
+    KINDS[name] = MutantKind(
+        name, f"Delete {what}", breaks, wrong, lambda kernel: (((site, ""),) for site in find(kernel))
+    )
+
+
+def _all(effect: type[Effect], **fields: Any) -> Callable[[Kernel], Iterator[Site]]:
+    return lambda kernel: kernel.all(effect, **fields)
+
+
+def _of(*forms: Form) -> Callable[[Kernel], Iterator[Site]]:
+    return lambda kernel: kernel.of(*forms)
 
 
 # Missing synchronisation ------------------------------------------------------------------------------------
 
 
-@_kind("no-load-wait", "sanitize.tensor/load-wait", "sanitize.tensor/registers")
-def _no_load_wait(kernel: Kernel) -> Found:
-    """Delete a wait for loads of tensor memory."""
-    return _deleted(kernel.all(Wait, on="tensor memory", reads_only="loads"))
-
-
-@_kind("no-store-wait", "sanitize.tensor/store-wait")
-def _no_store_wait(kernel: Kernel) -> Found:
-    """Delete a wait for stores to tensor memory."""
-    return _deleted(kernel.all(Wait, on="tensor memory", reads_only=""))
-
-
-@_kind("no-release-fence", "sanitize.tensor/fence")
-def _no_release_fence(kernel: Kernel) -> Found:
-    """Delete a fence of tensor memory before a signal."""
-    return _deleted(kernel.all(Fence, kind="tensor memory", order="release"))
-
-
-@_kind("no-acquire-fence", "sanitize.tensor/fence")
-def _no_acquire_fence(kernel: Kernel) -> Found:
-    """Delete a fence of tensor memory after a wait."""
-    return _deleted(kernel.all(Fence, kind="tensor memory", order="acquire"))
-
-
-@_kind("no-proxy-fence", "sanitize.proxy/async", "sanitize.proxy/refill", wrong=True)
-def _no_proxy_fence(kernel: Kernel) -> Found:
-    """Delete a fence between the generic and the async proxy."""
-    return _deleted(kernel.all(Fence, kind="proxy", proxy="async"))
-
-
-@_kind("no-initialisation-fence", "sanitize.mbarrier/init")
-def _no_initialisation_fence(kernel: Kernel) -> Found:
-    """Delete a fence after the initialisation of mbarriers."""
-    return _deleted(site for site in kernel.of(barrier.FENCE_RESTRICTED) if site.binding.slots["op_restrict"])
-
-
-@_kind("no-commit", "sanitize.deadlock", "sanitize.tensor/commit", "sanitize.tensor/operand")
-def _no_commit(kernel: Kernel) -> Found:
-    """Delete a commit of multiplications or copies."""
-    return _deleted(kernel.of(tcgen05.COMMIT))
+_deletion("no-load-wait", "a wait for loads of tensor memory",
+          _all(Wait, on="tensor memory", reads_only="loads"),
+          "sanitize.tensor/load-wait", "sanitize.tensor/registers")  # fmt: skip
+_deletion("no-store-wait", "a wait for stores to tensor memory",
+          _all(Wait, on="tensor memory", reads_only=""), "sanitize.tensor/store-wait")  # fmt: skip
+_deletion("no-release-fence", "a fence of tensor memory before a signal",
+          _all(Fence, kind="tensor memory", order="release"), "sanitize.tensor/fence")  # fmt: skip
+_deletion("no-acquire-fence", "a fence of tensor memory after a wait",
+          _all(Fence, kind="tensor memory", order="acquire"), "sanitize.tensor/fence")  # fmt: skip
+_deletion("no-proxy-fence", "a fence between the generic and the async proxy",
+          _all(Fence, kind="proxy", proxy="async"),
+          "sanitize.proxy/async", "sanitize.proxy/refill", wrong=True)  # fmt: skip
+_deletion("no-initialisation-fence", "a fence after the initialisation of mbarriers",
+          lambda kernel: (site for site in kernel.of(barrier.FENCE_RESTRICTED) if site.binding.slots["op_restrict"]),
+          "sanitize.mbarrier/init")  # fmt: skip
+_deletion("no-commit", "a commit of multiplications or copies",
+          _of(tcgen05.COMMIT), "sanitize.deadlock", "sanitize.tensor/commit", "sanitize.tensor/operand")  # fmt: skip
 
 
 @_kind("no-mbarrier-wait", *_EARLY, "sanitize.mbarrier/arrivals", "sanitize.mbarrier/excess", "sanitize.race/shared",
@@ -135,13 +127,8 @@ def _no_barrier(kernel: Kernel) -> Found:
 
 def _stores(site: Site) -> bool:
     """Return True for a store by all threads to shared memory or tensor memory."""
-    shared = any(word.startswith("shared") for word in site.instruction.words)
-    return site.binding.form in _STORES or (
-        shared
-        and not site.instruction.guard
-        and not site.has(Arrive)
-        and site.has(Access, kind="write", proxy="generic")
-    )
+    by_all = not site.instruction.guard and not site.has(Arrive)
+    return site.binding.form in _STORES or (by_all and site.stores_to_shared)
 
 
 def _reads(site: Site) -> bool:
@@ -183,49 +170,23 @@ def _no_cluster_barrier(kernel: Kernel) -> Found:
             yield (site, ""), (wait, "")
 
 
-@_kind("no-arrival", *_COUNTS)
-def _no_arrival(kernel: Kernel) -> Found:
-    """Delete an arrival at an mbarrier."""
-    return _deleted(site for site in kernel.all(Arrive, action="arrive") if "txCount" not in site.binding.operands)
-
-
-@_kind("no-bulk-wait", "sanitize.copy/exit", "sanitize.copy/source")
-def _no_bulk_wait(kernel: Kernel) -> Found:
-    """Delete a wait for bulk copies."""
-    return _deleted(kernel.all(Wait, on="bulk"))
-
-
-@_kind("no-bulk-commit", "sanitize.copy/exit", "sanitize.copy/source")
-def _no_bulk_commit(kernel: Kernel) -> Found:
-    """Delete a commit of bulk copies."""
-    return _deleted(kernel.all(Commit, group="bulk"))
+_deletion("no-arrival", "an arrival at an mbarrier", lambda kernel: (
+    site for site in kernel.all(Arrive, action="arrive") if "txCount" not in site.binding.operands
+), *_COUNTS)  # fmt: skip
+_deletion("no-bulk-wait", "a wait for bulk copies", _all(Wait, on="bulk"), "sanitize.copy/exit", "sanitize.copy/source")
+_deletion("no-bulk-commit", "a commit of bulk copies",
+          _all(Commit, group="bulk"), "sanitize.copy/exit", "sanitize.copy/source")  # fmt: skip
 
 
 # Missing operations -----------------------------------------------------------------------------------------
 
 
-@_kind("no-mbarrier", "sanitize.mbarrier/uninitialised", "emulator.mbarrier", "sanitize.deadlock")
-def _no_mbarrier(kernel: Kernel) -> Found:
-    """Delete the initialisation of an mbarrier."""
-    return _deleted(kernel.all(Arrive, action="init"))
-
-
-@_kind("no-release", "sanitize.tensor/leak")
-def _no_release(kernel: Kernel) -> Found:
-    """Delete a release of tensor memory."""
-    return _deleted(kernel.of(tcgen05.DEALLOC))
-
-
-@_kind("no-tensor-store", "sanitize.unwritten/tensor", wrong=True)
-def _no_tensor_store(kernel: Kernel) -> Found:
-    """Delete a store to tensor memory."""
-    return _deleted(kernel.of(*_STORES))
-
-
-@_kind("no-tensor-copy", "sanitize.unwritten/tensor", wrong=True)
-def _no_tensor_copy(kernel: Kernel) -> Found:
-    """Delete a copy to tensor memory."""
-    return _deleted(kernel.of(tcgen05.CP))
+_deletion("no-mbarrier", "the initialisation of an mbarrier",
+          _all(Arrive, action="init"),
+          "sanitize.mbarrier/uninitialised", "emulator.mbarrier", "sanitize.deadlock")  # fmt: skip
+_deletion("no-release", "a release of tensor memory", _of(tcgen05.DEALLOC), "sanitize.tensor/leak")
+_deletion("no-tensor-store", "a store to tensor memory", _of(*_STORES), "sanitize.unwritten/tensor", wrong=True)
+_deletion("no-tensor-copy", "a copy to tensor memory", _of(tcgen05.CP), "sanitize.unwritten/tensor", wrong=True)
 
 
 # Wrong order ------------------------------------------------------------------------------------------------
@@ -310,18 +271,14 @@ def _more_bytes(kernel: Kernel) -> Found:
 
 
 def _expected(kernel: Kernel, change: int) -> Found:
-    for site in kernel.of(mbarrier.ARRIVE_EXPECT, mbarrier.ARRIVE_EXPECT_REMOTE, mbarrier.TRANSACTIONS):
-        constant = isinstance(site.operand("txCount"), Integer)
-        new = site.shifted("txCount", change) if constant else site.changed("txCount", "add.s32", change)
-        yield ((site, new),)
+    forms = mbarrier.ARRIVE_EXPECT, mbarrier.ARRIVE_EXPECT_REMOTE, mbarrier.TRANSACTIONS
+    return (((site, site.increased("txCount", change)),) for site in kernel.of(*forms))
 
 
 @_kind("more-arrivals", *_COUNTS)
 def _more_arrivals(kernel: Kernel) -> Found:
     """Initialise an mbarrier with one more arrival."""
-    for site in kernel.all(Arrive, action="init"):
-        constant = isinstance(site.operand("count"), Integer)
-        yield ((site, site.shifted("count", 1) if constant else site.changed("count", "add.s32", 1)),)
+    return (((site, site.increased("count", 1)),) for site in kernel.all(Arrive, action="init"))
 
 
 @_kind("other-lanes", *_TRAP)

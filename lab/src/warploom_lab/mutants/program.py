@@ -12,7 +12,7 @@ from typing import Any
 
 import warploom as wl
 from warploom.isa.binding.bind import Binding, bind
-from warploom.isa.model.effects import Control, Effect, Slots, word
+from warploom.isa.model.effects import Access, Control, Effect, Slots, word
 from warploom.isa.model.form import Form
 from warploom.ptx import Address, Block, Instruction, Integer, Label, Name, Operand
 
@@ -53,6 +53,12 @@ class Site:
             for each in self.binding.form.effects
         )
 
+    @property
+    def stores_to_shared(self) -> bool:
+        """True if the instruction writes shared memory by the generic proxy."""
+        shared = any(word.startswith("shared") for word in self.instruction.words)
+        return shared and self.has(Access, kind="write", proxy="generic")
+
     def operand(self, name: str) -> Operand:
         """Return the operand with a name of the syntax line."""
         return self.binding.operands[name].operand
@@ -83,6 +89,11 @@ class Site:
             return self.with_operand(name, replace(operand, offset=operand.offset + change))
         assert isinstance(operand, Integer)
         return self.with_operand(name, Integer(operand.value + change))
+
+    def increased(self, name: str, change: int) -> str:
+        """Return the instruction with an operand, a constant or register, increased by `change`."""
+        constant = isinstance(self.operand(name), Integer)
+        return self.shifted(name, change) if constant else self.changed(name, "add.s32", change)
 
 
 def _word(rule: Any, slots: Slots) -> str:

@@ -11,12 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import warploom as wl
 from warploom.diagnostics import WarploomError
-from warploom_lab.compiled.references.registry import REFERENCES
-from warploom_lab.compiled.run import arguments, difference
+from warploom_lab.compiled.run import arguments, placement, wrong_results
 from warploom_lab.mutants.equivalent import reason_of
 from warploom_lab.mutants.kinds import KINDS, WRONG, edits
 from warploom_lab.mutants.program import Kernel
@@ -60,19 +57,13 @@ def launch(case: dict[str, Any], text: str, schedule: str) -> tuple[str, ...]:
     values, args = arguments(case)
     before = {name: deepcopy(value) for name, value in values.items()}
     try:
-        done = wl.sanitize(
-            text, case["entry"], grid=case["grid"], block=case["block"], cluster=case["cluster"], shared=case["shared"],
-            args=args, schedules=(schedule,),
-        )  # fmt: skip
+        done = wl.sanitize(text, **placement(case), args=args, schedules=(schedule,))
     except WarploomError as error:
         return tuple(dict.fromkeys(each.code for each in error.diagnostics))
     codes = list(dict.fromkeys(finding.code for finding in done.findings))
     if done.error is not None:
         return tuple(codes)
-    with np.errstate(all="ignore"):
-        expected = REFERENCES[case["reference"]](before, case["parameters"])
-    checked = (name for name, spec in case["args"].items() if spec.get("checked") and name in expected)
-    if any(difference(case, name, values[name], expected[name]) for name in checked):
+    if wrong_results(case, before, values):
         codes.append(WRONG)
     return tuple(codes)
 
@@ -124,10 +115,7 @@ def outcomes(folder: Path, sites: int, task: tuple[dict[str, Any], str]) -> list
 def executed_lines(case: dict[str, Any], text: str) -> frozenset[int]:
     """Return the lines of a kernel at which a thread executes an instruction."""
     _, args = arguments(case)
-    done = wl.launch(
-        text, case["entry"], grid=case["grid"], block=case["block"], cluster=case["cluster"], shared=case["shared"],
-        args=args, profile=True,
-    )  # fmt: skip
+    done = wl.launch(text, **placement(case), args=args, profile=True)
     assert done.profile is not None
     rows = done.profile.rows
     return frozenset(line for line, lanes in zip(done.profile.lines, rows["lanes"], strict=True) if lanes)
@@ -144,10 +132,10 @@ def run_all(
         paths = [(subject, folder / f"{subject.name}.json") for subject in subjects]
         cases = [subject.case(json.loads(path.read_text(encoding="utf-8"))) for subject, path in paths if path.exists()]
         tasks = [(case, kind) for case in cases for kind in ("", *kinds)]
-        lost = partial(_lost)
         pool = IsolatedProcesses(
-            partial(outcomes, folder, sites), workers=workers, timeout=TIMEOUT, is_reusable=lambda _: True, on_loss=lost
-        )
+            partial(outcomes, folder, sites), workers=workers, timeout=TIMEOUT,
+            is_reusable=lambda _: True, on_loss=_lost,
+        )  # fmt: skip
         for _, found in pool.results(tasks):
             yield from found
 

@@ -9,24 +9,25 @@ constexpr int ROW = 128;  // bytes of a row of a stage, which the 128-byte swizz
 __device__ inline void wait(Word* bar, unsigned phase) { while (!ptx::mbarrier_try_wait_parity(bar, phase)) {} }
 __device__ inline uint32_t at(const void* p) { return (uint32_t)__cvta_generic_to_shared(p); }
 
+__device__ inline void after_sync() { asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory"); }
+__device__ inline void before_sync() { asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory"); }
+// An instruction of one CTA or of a pair.
+#define IN_GROUP(G, before, after, ...) do { \
+    if (G == 1) asm volatile(before ".cta_group::1" after __VA_ARGS__); else asm volatile(before ".cta_group::2" after __VA_ARGS__); \
+} while (0)
+
 // The columns that a kernel allocates are freed at its end.
 template <int G> __device__ inline uint32_t allocate(uint32_t* slot, int columns) {
     if (threadIdx.x < 32) {
-        if (G == 1) asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;" :: "r"(at(slot)), "r"(columns) : "memory");
-        else asm volatile("tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%0], %1;" :: "r"(at(slot)), "r"(columns) : "memory");
-        if (G == 1) asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;");
-        else asm volatile("tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned;");
+        IN_GROUP(G, "tcgen05.alloc", ".sync.aligned.shared::cta.b32 [%0], %1;", :: "r"(at(slot)), "r"(columns) : "memory");
+        IN_GROUP(G, "tcgen05.relinquish_alloc_permit", ".sync.aligned;");
     }
-    asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory"); __syncthreads();
-    asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+    before_sync(); __syncthreads(); after_sync();
     return *(volatile uint32_t*)slot;
 }
 template <int G> __device__ inline void release(uint32_t base, int columns) {
-    asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory"); __syncthreads();
-    if (threadIdx.x < 32) {
-        if (G == 1) asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" :: "r"(base), "r"(columns));
-        else asm volatile("tcgen05.dealloc.cta_group::2.sync.aligned.b32 %0, %1;" :: "r"(base), "r"(columns));
-    }
+    before_sync(); __syncthreads();
+    if (threadIdx.x < 32) IN_GROUP(G, "tcgen05.dealloc", ".sync.aligned.b32 %0, %1;", :: "r"(base), "r"(columns));
 }
 // Descriptor of a tile whose rows along K have 128 bytes, with the 128-byte swizzle.
 __device__ inline Word tile(const void* p) { return Word(at(p) >> 4) | Word(1) << 16 | Word(64) << 32 | Word(1) << 46 | Word(2) << 61; }
@@ -35,14 +36,12 @@ __device__ inline Word plain(const void* p) { return Word(at(p) >> 4) | Word(8) 
 
 enum { F16, TF32, F8, I8 };
 template <int KIND, int G> __device__ inline void multiply(uint32_t d, Word a, Word b, uint32_t idesc, bool add) {
-#define MULTIPLY(kind, group) asm volatile("{.reg .pred p; setp.ne.u32 p, %4, 0; tcgen05.mma.cta_group::" group ".kind::" kind " [%0], %1, %2, %3, p;}" \
+#define MULTIPLY(kind) IN_GROUP(G, "{.reg .pred p; setp.ne.u32 p, %4, 0; tcgen05.mma", ".kind::" kind " [%0], %1, %2, %3, p;}", \
         :: "r"(d), "l"(a), "l"(b), "r"(idesc), "r"((int)add) : "memory")
-    if (KIND == F16 && G == 1) MULTIPLY("f16", "1");
-    if (KIND == F16 && G == 2) MULTIPLY("f16", "2");
-    if (KIND == TF32) MULTIPLY("tf32", "1");
-    if (KIND == F8 && G == 1) MULTIPLY("f8f6f4", "1");
-    if (KIND == F8 && G == 2) MULTIPLY("f8f6f4", "2");
-    if (KIND == I8) MULTIPLY("i8", "1");
+    if (KIND == F16) MULTIPLY("f16");
+    if (KIND == TF32) MULTIPLY("tf32");
+    if (KIND == F8) MULTIPLY("f8f6f4");
+    if (KIND == I8) MULTIPLY("i8");
 }
 __device__ inline void commit(Word* bar) {
     asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" :: "r"(at(bar)) : "memory");
@@ -63,6 +62,17 @@ __device__ inline void load(void* to, const CUtensorMap* map, int x, int y, Word
     int place[2] = {x, y};
     ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, map, place, bar);
 }
+// Initialise the mbarriers of S stages and the one of the result.
+template <int S> __device__ inline void initialise(Word* full, Word* empty, Word* done) {
+    if (threadIdx.x) return;
+    for (int s = 0; s < S; ++s) { ptx::mbarrier_init(&full[s], 1); ptx::mbarrier_init(&empty[s], 1); }
+    ptx::mbarrier_init(done, 1); ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+}
+// Store a tile after the multiplications.
+template <int N> __device__ inline void finish(Word* done, uint32_t base, float* c, int columns) {
+    __syncthreads(); wait(done, 0); after_sync();
+    store(base, N, c + (size_t)blockIdx.x * 128 * columns + blockIdx.y * N, columns);
+}
 
 // C = A B^T in tiles of 128 x N, with S stages of 128 bytes along K. Warp 0 loads and multiplies.
 template <int KIND, int N, int S> __device__ inline void dense(
@@ -71,10 +81,7 @@ template <int KIND, int N, int S> __device__ inline void dense(
     __shared__ alignas(1024) char a[S][128 * ROW]; __shared__ alignas(1024) char b[S][N * ROW];
     __shared__ Word full[S], empty[S], done; __shared__ uint32_t slot;
     constexpr int COLUMNS = N < 32 ? 32 : N; int t = threadIdx.x;
-    if (t == 0) {
-        for (int s = 0; s < S; ++s) { ptx::mbarrier_init(&full[s], 1); ptx::mbarrier_init(&empty[s], 1); }
-        ptx::mbarrier_init(&done, 1); ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
-    }
+    initialise<S>(full, empty, &done);
     uint32_t base = allocate<1>(&slot, COLUMNS);
     if (t == 0) {
         for (int k = 0; k < steps + S - 1; ++k) {
@@ -85,19 +92,18 @@ template <int KIND, int N, int S> __device__ inline void dense(
             }
             int now = k - (S - 1); if (now < 0) continue;
             int s = now % S; wait(&full[s], now / S & 1);
-            asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+            after_sync();
             for (int i = 0; i < 4; ++i) multiply<KIND, 1>(base, tile(a[s]) + 2 * i, tile(b[s]) + 2 * i, idesc, now + i > 0);
             commit(&empty[s]);
         }
         commit(&done);
     }
-    __syncthreads(); wait(&done, 0);
-    asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
-    store(base, N, c + (size_t)blockIdx.x * 128 * columns + blockIdx.y * N, columns);
+    finish<N>(&done, base, c, columns);
     release<1>(base, COLUMNS);
 }
-#define DENSE(name, kind, n, s) KERNEL name(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, float* c, \
-    int columns, int steps, int elements, uint32_t idesc) { dense<kind, n, s>(&a, &b, c, columns, steps, elements, idesc); }
+#define PRODUCT(name, dimensions, function) KERNEL dimensions name(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, float* c, \
+    int columns, int steps, int elements, uint32_t idesc) { function(&a, &b, c, columns, steps, elements, idesc); }
+#define DENSE(name, ...) PRODUCT(name, , (dense<__VA_ARGS__>))
 DENSE(dense_f16, F16, 64, 3)
 DENSE(dense_bf16, F16, 32, 2)
 DENSE(dense_tf32, TF32, 64, 2)
@@ -113,10 +119,7 @@ template <int KIND, int N> __device__ inline void paired(
     __shared__ alignas(1024) char a[2][128 * ROW]; __shared__ alignas(1024) char b[2][N / 2 * ROW];
     __shared__ Word full[2], empty[2], done; __shared__ uint32_t slot;
     int t = threadIdx.x; unsigned rank; asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-    if (t == 0) {
-        for (int s = 0; s < 2; ++s) { ptx::mbarrier_init(&full[s], 1); ptx::mbarrier_init(&empty[s], 1); }
-        ptx::mbarrier_init(&done, 1); ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
-    }
+    initialise<2>(full, empty, &done);
     ptx::barrier_cluster_arrive(); ptx::barrier_cluster_wait();  // both CTAs have started, and see the mbarriers
     uint32_t base = allocate<2>(&slot, N);
     if (t == 0) {
@@ -129,21 +132,18 @@ template <int KIND, int N> __device__ inline void paired(
             LOAD(a[s], ma, (int)blockIdx.x * 128); LOAD(b[s], mb, (int)(blockIdx.y * N + rank * N / 2));
             if (rank == 0) {
                 wait(&full[s], k / 2 & 1);
-                asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+                after_sync();
                 for (int i = 0; i < 4; ++i) multiply<KIND, 2>(base, tile(a[s]) + 2 * i, tile(b[s]) + 2 * i, idesc, k + i > 0);
                 asm volatile("tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%0], %1;"
                     :: "r"(at(k + 1 < steps ? &empty[s] : &done)), "h"((uint16_t)3) : "memory");
             }
         }
     }
-    __syncthreads(); wait(&done, 0);
-    asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
-    store(base, N, c + (size_t)blockIdx.x * 128 * columns + blockIdx.y * N, columns);
+    finish<N>(&done, base, c, columns);
     ptx::barrier_cluster_arrive(); ptx::barrier_cluster_wait();
     release<2>(base, N);
 }
-#define PAIRED(name, kind, n) KERNEL __cluster_dims__(2, 1, 1) name(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, float* c, \
-    int columns, int steps, int elements, uint32_t idesc) { paired<kind, n>(&a, &b, c, columns, steps, elements, idesc); }
+#define PAIRED(name, ...) PRODUCT(name, __cluster_dims__(2, 1, 1), (paired<__VA_ARGS__>))
 PAIRED(paired_f16, F16, 64)
 PAIRED(paired_e4m3, F8, 128)
 
@@ -177,17 +177,15 @@ template <bool NV> __device__ inline void scaled(
             commit(&done);
         }
         wait(&done, k & 1);
-        asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory"); __syncthreads();
+        after_sync(); __syncthreads();
     }
     store(base, 128, c, 128);
     release<1>(base, 256);
 }
-KERNEL scaled_mxf8(const __grid_constant__ CUtensorMap a, const uint4* sa, const __grid_constant__ CUtensorMap b, const uint4* sb, float* c, int steps, uint32_t idesc) {
-    scaled<false>(&a, &b, sa, sb, c, steps, idesc);
-}
-KERNEL scaled_nvf4(const __grid_constant__ CUtensorMap a, const uint4* sa, const __grid_constant__ CUtensorMap b, const uint4* sb, float* c, int steps, uint32_t idesc) {
-    scaled<true>(&a, &b, sa, sb, c, steps, idesc);
-}
+#define SCALED_KERNEL(name, nv) KERNEL name(const __grid_constant__ CUtensorMap a, const uint4* sa, const __grid_constant__ CUtensorMap b, \
+    const uint4* sb, float* c, int steps, uint32_t idesc) { scaled<nv>(&a, &b, sa, sb, c, steps, idesc); }
+SCALED_KERNEL(scaled_mxf8, false)
+SCALED_KERNEL(scaled_nvf4, true)
 
 // A block computes the rows of the blocks that it cancels before they start.
 KERNEL cancelled_rows(const int* x, int* y) {

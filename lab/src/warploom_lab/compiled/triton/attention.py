@@ -8,7 +8,7 @@ import triton
 import triton.language as tl
 
 from warploom_lab.compiled.description import Case, buffer, out, scalar, tensor
-from warploom_lab.compiled.triton.gemm import Request, request
+from warploom_lab.compiled.triton.gemm import Request, for_blackwell, request
 
 
 @triton.jit
@@ -158,36 +158,57 @@ def decode(q, k, v, o, table, lengths, scale, D: tl.constexpr, PAGE: tl.constexp
     tl.store(o + head * D + rd, acc / s)
 
 
+def _forward(
+    name: str, target: int, dtype: str, heads: int, n: int, d: int, bm: int, bn: int, causal: bool, window: int, warps: int
+) -> Request:  # fmt: skip
+    """Return the request for attention of `n` positions, in tiles of `bm` queries and `bn` keys."""
+    result = "fp32" if dtype.startswith("fp8") else dtype
+    near = {"fp16": (1e-2, 3e-3), "bf16": (2e-2, 2e-2), "fp32": (0.1, 0.1)}[result]
+    case = Case(
+        f"attention_{name}", "attention",
+        {**{word: buffer(dtype, heads, n, d) for word in "qkv"}, "o": out(result, heads, n, d), "lse": out("fp32", heads, n),
+         "scale": scalar("fp32", d**-0.5), "N": scalar("i32", n)},
+        (-(-n // bm), heads), kind="attention", tolerance=near, parameters={"causal": causal, "window": window},
+    )  # fmt: skip
+    return request(attention, target, case, warps, D=d, BM=bm, BN=bn, CAUSAL=causal, WINDOW=window)
+
+
+def _through_tensors(target: int, heads: int, bm: int, special: bool) -> Request:
+    """Return the request for attention of 256 positions of all `heads`, in tiles of `bm` queries and 64 keys."""
+    n = 256 // heads
+    queries, keys = {"box": (bm, 64)}, {"box": (64, 64)}
+    case = Case(
+        f"attention_tensor{'_ws' * special}", "attention",
+        {"qd": tensor("fp16", 256, 64, **queries), "kd": tensor("fp16", 256, 64, **keys), "vd": tensor("fp16", 256, 64, **keys),
+         "od": tensor("fp16", 256, 64, **queries, fill="zeros", checked=True), "scale": scalar("fp32", 0.125), "N": scalar("i32", n)},
+        (n // bm, heads), kind="attention", tolerance=(1e-2, 3e-3), parameters={"heads": heads},
+    )  # fmt: skip
+    return request(attention_tensor, target, case, D=64, BM=bm, BN=64, WS=special)
+
+
+def _blackwell() -> Iterator[Request]:
+    yield _forward("f16_d64", 100, "fp16", 1, 256, 64, 128, 64, False, 0, 4)
+    yield _forward("bf16_d128_causal", 100, "bf16", 1, 256, 128, 128, 64, True, 0, 8)
+    yield _forward("f16_d64_causal_ragged", 103, "fp16", 1, 201, 64, 128, 64, True, 0, 4)
+    yield _forward("e5m2_d64", 100, "fp8e5", 1, 256, 64, 128, 64, False, 0, 4)
+    yield _forward("bf16_d64", 120, "bf16", 1, 128, 64, 128, 64, True, 0, 4)
+    for target, special in ((100, False), (100, True), (103, True)):
+        yield _through_tensors(target, 1, 128, special)
+
+
 def requests() -> Iterator[Request]:
     """Yield all compilation requests for the kernels of this file."""
-    for name, target, dtype, heads, n, d, bm, bn, causal, window, warps in (
-        ("f16_d32", 80, "fp16", 2, 64, 32, 32, 32, False, 0, 2),
-        ("bf16_d64_causal", 80, "bf16", 1, 128, 64, 64, 32, True, 0, 4),
-        ("f16_d64_causal_ragged", 90, "fp16", 1, 101, 64, 64, 64, True, 0, 4),
-        ("bf16_d128_window", 90, "bf16", 1, 128, 128, 64, 64, True, 40, 8),
-        ("f16_d128", 89, "fp16", 1, 64, 128, 64, 32, False, 0, 4),
-        ("e5m2_d64", 90, "fp8e5", 1, 128, 64, 64, 64, False, 0, 4),
-        ("e4m3_d64", 89, "fp8e4nv", 1, 64, 64, 32, 32, False, 0, 4),
-        ("f16_d64", 120, "fp16", 1, 128, 64, 64, 64, True, 0, 4),
-    ):  # fmt: skip
-        result = "fp32" if dtype.startswith("fp8") else dtype
-        near = {"fp16": (1e-2, 3e-3), "bf16": (2e-2, 2e-2), "fp32": (0.1, 0.1)}[result]
-        case = Case(
-            f"attention_{name}", "attention",
-            {**{word: buffer(dtype, heads, n, d) for word in "qkv"}, "o": out(result, heads, n, d), "lse": out("fp32", heads, n),
-             "scale": scalar("fp32", d**-0.5), "N": scalar("i32", n)},
-            (-(-n // bm), heads), kind="attention", tolerance=near, parameters={"causal": causal, "window": window},
-        )  # fmt: skip
-        yield request(attention, target, case, warps, D=d, BM=bm, BN=bn, CAUSAL=causal, WINDOW=window)
+    yield from for_blackwell(_blackwell())
+    yield _forward("f16_d32", 80, "fp16", 2, 64, 32, 32, 32, False, 0, 2)
+    yield _forward("bf16_d64_causal", 80, "bf16", 1, 128, 64, 64, 32, True, 0, 4)
+    yield _forward("f16_d64_causal_ragged", 90, "fp16", 1, 101, 64, 64, 64, True, 0, 4)
+    yield _forward("bf16_d128_window", 90, "bf16", 1, 128, 128, 64, 64, True, 40, 8)
+    yield _forward("f16_d128", 89, "fp16", 1, 64, 128, 64, 32, False, 0, 4)
+    yield _forward("e5m2_d64", 90, "fp8e5", 1, 128, 64, 64, 64, False, 0, 4)
+    yield _forward("e4m3_d64", 89, "fp8e4nv", 1, 64, 64, 32, 32, False, 0, 4)
+    yield _forward("f16_d64", 120, "fp16", 1, 128, 64, 64, 64, True, 0, 4)
     for special in (False, True):
-        case = Case(
-            f"attention_tensor{'_ws' * special}", "attention",
-            {"qd": tensor("fp16", 256, 64, box=(64, 64)), "kd": tensor("fp16", 256, 64, box=(64, 64)),
-             "vd": tensor("fp16", 256, 64, box=(64, 64)), "od": tensor("fp16", 256, 64, box=(64, 64), fill="zeros", checked=True),
-             "scale": scalar("fp32", 0.125), "N": scalar("i32", 128)},
-            (2, 2), kind="attention", tolerance=(1e-2, 3e-3), parameters={"heads": 2},
-        )  # fmt: skip
-        yield request(attention_tensor, 90, case, D=64, BM=64, BN=64, WS=special)
+        yield _through_tensors(90, 2, 64, special)
     for target, dtype, causal in ((80, "fp16", False), (90, "bf16", True)):
         n, d = 64, 32
         case = Case(

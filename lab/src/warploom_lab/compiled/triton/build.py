@@ -22,14 +22,15 @@ from warploom_lab.compiled.description import Spec
 
 MODULES = (
     "gemm",
+    "scales",
     "attention",
     "rows",
     "elementwise",
     "memory",
     "models",
     "gluon",
-    "blackwell",
     "gluon_blackwell",
+    "gluon_instructions",
     "gluon_scaled",
 )
 

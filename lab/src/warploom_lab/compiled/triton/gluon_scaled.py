@@ -8,7 +8,6 @@ from typing import Any
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.blackwell import (
-    TensorMemoryLayout,
     TensorMemoryScalesLayout,
     allocate_tensor_memory,
     fence_async_shared,
@@ -18,11 +17,16 @@ from triton.experimental.gluon.language.nvidia.blackwell import (
     tma,
 )
 
-from warploom_lab.compiled.description import Case, Spec, buffer, scalar, tensor
+from warploom_lab.compiled.description import Case, Spec, operand, scalar, scale_factors
 from warploom_lab.compiled.triton.gemm import Request, request
-from warploom_lab.compiled.triton.gluon_blackwell import shared_layout, tile_argument
-
-_FAMILIES = {"e4m3": "fp8e4nv", "e5m2": "fp8e5", "e2m1": "u8"}
+from warploom_lab.compiled.triton.gluon_tiles import (
+    accumulator,
+    barrier,
+    shared_layout,
+    shared_tile,
+    staged,
+    tile_argument,
+)
 
 
 @gluon.jit
@@ -34,15 +38,13 @@ def scaled(
     BK: gl.constexpr = ad.block_type.shape[1] * PA
     BN: gl.constexpr = bd.block_type.shape[0]
     S: gl.constexpr = BK // BLOCK
-    left = gl.allocate_shared_memory(ad.dtype, ad.block_type.shape, ad.layout)
-    right = gl.allocate_shared_memory(bd.dtype, bd.block_type.shape, bd.layout)
-    acc = allocate_tensor_memory(gl.float32, [BM, BN], TensorMemoryLayout([BM, BN], col_stride=1))
+    left = shared_tile(ad)
+    right = shared_tile(bd)
+    acc = accumulator(BM, BN)
     ta = allocate_tensor_memory(sa.dtype.element_ty, [BM, S], TensorMemoryScalesLayout())
     tb = allocate_tensor_memory(sb.dtype.element_ty, [BN, S], TensorMemoryScalesLayout())
-    ready = mbarrier.allocate_mbarrier()
-    done = mbarrier.allocate_mbarrier()
-    mbarrier.init(ready, count=1)
-    mbarrier.init(done, count=1)
+    ready = barrier()
+    done = barrier()
     fence_async_shared()
     flat: gl.constexpr = gl.BlockedLayout([1, 4], [8, 4], [gl.num_warps(), 1], [1, 0])
     blocked: gl.constexpr = gl.BlockedLayout([1, 4], [32, 1], [gl.num_warps(), 1], [1, 0])
@@ -82,9 +84,7 @@ def scaled(
         tcgen05_mma_scaled(left, right.permute((1, 0)), acc, ta, tb, FA, FB, use_acc=k > 0, mbarriers=[done])
         mbarrier.wait(done, phase)
         phase ^= 1
-    sc = gl.allocate_shared_memory(cd.dtype, cd.block_type.shape, cd.layout)
-    sc.store(acc.load().to(cd.dtype))
-    fence_async_shared()
+    sc = staged(cd, acc.load())
     tma.async_store(cd, [pm * BM, pn * BN], sc)
     tma.store_wait(0)
 
@@ -94,27 +94,22 @@ def _scaled(
 ) -> Request:
     """Return the request for a block-scaled product. `scale` is the number of elements with one scale factor."""
     (m, n, k), (bm, bn, bk) = size, block
-    padded = fa != fb
 
-    def operand(kind: str, rows: int, box: int) -> Spec:
-        packed = 2 if kind == "e2m1" else 1
-        options = {"fill": "bits"} if kind == "e2m1" else {}
-        spec = tensor(_FAMILIES[kind], rows, k // packed, box=(box, bk // packed), **options)
-        is_padded = padded and kind == "e2m1"
-        spec["layout"] = shared_layout(
-            "u8", 128 if is_padded else bk // packed, **({"fp4_padded": True} if is_padded else {})
-        )
-        return spec | ({"padded": True} if is_padded else {})
+    def tiles(kind: str, rows: int, box: int) -> Spec:
+        # A product of different kinds reads e2m1 elements that are padded to bytes.
+        padded = {"padded": True} if fa != fb and kind == "e2m1" else {}
+        width = bk // 2 if kind == "e2m1" and not padded else bk
+        layout = shared_layout("u8", width, **({"fp4_padded": True} if padded else {}))
+        return operand(kind, rows, k, (box, bk), layout=layout, **padded)
 
     def factors(rows: int, box: int) -> Spec:
-        shape = (rows // box, k // bk, box // 128, bk // scale // 4, 32, 4, 4) if copied else (rows, k // scale)
-        if scale == 32:
-            return buffer("u8", *shape, fill="integers", low=123, high=131)
-        return buffer("fp8e4nv", *shape, fill="uniform", low=0.25, high=4.0)
+        if copied:
+            return scale_factors(scale, rows // box, k // bk, box // 128, bk // scale // 4, 32, 4, 4)
+        return scale_factors(scale, rows, k // scale)
 
     case = Case(
         f"tensor_memory_scaled_{name}", "scaled_matmul",
-        {"ad": operand(fa, m, bm), "sa": factors(m, bm), "bd": operand(fb, n, bn), "sb": factors(n, bn),
+        {"ad": tiles(fa, m, bm), "sa": factors(m, bm), "bd": tiles(fb, n, bn), "sb": factors(n, bn),
          "cd": tile_argument("fp16", m, n, (bm, bn), fill="zeros", checked=True), "K": scalar("i32", k)},
         (m // bm, n // bn), kind="gluon", tolerance=(1e-2, 1e-2), parameters={"a": fa, "b": fb, "block": scale, "blocked": copied},
     )  # fmt: skip

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import triton
 import triton.language as tl
 
 from warploom_lab.compiled.description import Case, buffer, out, scalar
-from warploom_lab.compiled.triton.gemm import Request, request
+from warploom_lab.compiled.triton.gemm import Request, for_blackwell, request
 
 
 @triton.jit
@@ -146,32 +147,47 @@ def topk(x, y, N: tl.constexpr, K: tl.constexpr):
 NEAR = {"fp32": (1e-5, 1e-6), "fp16": (2e-3, 1e-4), "bf16": (1e-2, 1e-3), "fp64": (1e-12, 1e-12)}
 
 
+def _softmax(fn: Any, name: str, target: int, dtype: str, n: int, block: int, warps: int = 4) -> Request:
+    case = Case(
+        f"{fn.__name__}_{name}", "softmax", {"x": buffer(dtype, 5, n), "y": out(dtype, 5, n), "n": scalar("i32", n)},
+        (5,), kind="rows", tolerance=NEAR[dtype],
+    )  # fmt: skip
+    return request(fn, target, case, warps, B=block)
+
+
+def _norms(target: int, dtype: str, n: int, block: int) -> Iterator[Request]:
+    near, least = NEAR[dtype]
+    x, w, y = buffer(dtype, 8, n), buffer("fp32", n), out(dtype, 8, n)
+    numbers = {"n": scalar("i32", n), "eps": scalar("fp32", 1e-5)}
+    case = Case(
+        f"layernorm_{dtype}", "layernorm",
+        {"x": buffer(dtype, 4, n), "w": w, "b": w, "y": out(dtype, 4, n), "mean": out("fp32", 4), "rstd": out("fp32", 4), **numbers},
+        (4,), kind="rows", tolerance=(near, 10 * least),
+    )  # fmt: skip
+    yield request(layernorm, target, case, B=block)
+    case = Case(
+        f"rmsnorm_{dtype}", "rmsnorm", {"x": x, "w": w, "y": y, **numbers}, (4,), kind="rows", tolerance=NEAR[dtype]
+    )
+    yield request(rmsnorm, target, case, B=block, ROWS=2)
+
+
+def _blackwell() -> Iterator[Request]:
+    for target, dtype, n, block in ((100, "bf16", 768, 1024), (103, "fp16", 300, 512), (120, "fp32", 200, 512)):
+        yield from _norms(target, dtype, n, block)
+        yield _softmax(softmax, dtype, target, dtype, n, 1024)
+
+
 def requests() -> Iterator[Request]:
     """Yield all compilation requests for the kernels of this file."""
+    yield from for_blackwell(_blackwell())
     for fn, dtype, n, block, warps, target in (
         (softmax, "fp32", 100, 128, 1, 80), (softmax, "fp16", 1000, 1024, 4, 90), (softmax, "bf16", 37, 64, 2, 89),
         (softmax, "fp32", 2500, 4096, 8, 120), (softmax_online, "fp32", 300, 128, 4, 90),
         (softmax_online, "bf16", 200, 64, 2, 80),
     ):  # fmt: skip
-        case = Case(
-            f"{fn.__name__}_{dtype}_{n}", "softmax", {"x": buffer(dtype, 5, n), "y": out(dtype, 5, n), "n": scalar("i32", n)},
-            (5,), kind="rows", tolerance=NEAR[dtype],
-        )  # fmt: skip
-        yield request(fn, target, case, warps, B=block)
-    for dtype, n, target in (("fp32", 200, 80), ("fp16", 96, 90), ("bf16", 768, 120)):
-        case = Case(
-            f"layernorm_{dtype}", "layernorm",
-            {"x": buffer(dtype, 4, n), "w": buffer("fp32", n), "b": buffer("fp32", n), "y": out(dtype, 4, n),
-             "mean": out("fp32", 4), "rstd": out("fp32", 4), "n": scalar("i32", n), "eps": scalar("fp32", 1e-5)},
-            (4,), kind="rows", tolerance=(NEAR[dtype][0], 10 * NEAR[dtype][1]),
-        )  # fmt: skip
-        yield request(layernorm, target, case, B=1024 if n > 512 else 256)
-        case = Case(
-            f"rmsnorm_{dtype}", "rmsnorm",
-            {"x": buffer(dtype, 8, n), "w": buffer("fp32", n), "y": out(dtype, 8, n), "n": scalar("i32", n), "eps": scalar("fp32", 1e-5)},
-            (4,), kind="rows", tolerance=NEAR[dtype],
-        )  # fmt: skip
-        yield request(rmsnorm, target, case, B=1024 if n > 512 else 256, ROWS=2)
+        yield _softmax(fn, f"{dtype}_{n}", target, dtype, n, block, warps)
+    for target, dtype, n, block in ((80, "fp32", 200, 256), (90, "fp16", 96, 256), (120, "bf16", 768, 1024)):
+        yield from _norms(target, dtype, n, block)
     reductions = (
         ("sum", "fp32", 1, 80), ("sum", "fp16", 0, 90), ("sum", "i8", 1, 80), ("sum", "i64", 0, 90), ("max", "fp32", 0, 90),
         ("max", "i16", 1, 80), ("min", "bf16", 1, 90), ("min", "u8", 0, 89), ("xor", "i32", 1, 80), ("argmax", "fp32", 1, 90),
