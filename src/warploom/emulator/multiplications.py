@@ -1,7 +1,7 @@
 """Execution of the matrix multiplications that records of `isa.model.multiplication` describe.
 
-`warploom.emulator` defines runs and chains. The multiplications of a run are adjacent in the program and execute
-together: those of matrices in registers are independent, and those of a warpgroup (wgmma) form chains.
+The multiplications of a run are adjacent in the program and execute together. Those of matrices in registers are
+independent of each other. Those of a warpgroup (wgmma) form chains.
 """
 
 from __future__ import annotations

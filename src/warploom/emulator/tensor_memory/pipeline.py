@@ -1,7 +1,7 @@
 """Order of the asynchronous operations on tensor memory: multiplications, copies, shifts and commits.
 
 Under the schedule `eager`, an operation takes effect when it is issued. There is one exception without a visible
-effect: the multiplications of a chain (see `warploom.emulator`) take effect together, before the next instruction that
+effect: the multiplications of a chain take effect together, before the next instruction that
 does not continue the chain. Under the other schedules, an operation is queued.
 
 Each CTA group (one CTA, or a pair with `.cta_group::2`) has its own queue. An operation must take effect before a later

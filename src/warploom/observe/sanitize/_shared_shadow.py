@@ -1,8 +1,8 @@
 # pyright: reportUnknownMemberType=false
 """Compiled functions that compare new accesses to shared memory with the last accesses.
 
-A granule has `1 << shift` bytes, at most 16: the size of the kernel's smallest write. `warploom.observe.sanitize`
-defines the other terms.
+A granule has `1 << shift` bytes, at most 16: the size of the kernel's smallest write. A chunk has 16 bytes.
+`clocks` explains agents, and `clock_arrays` records.
 """
 
 from typing import Any, NamedTuple

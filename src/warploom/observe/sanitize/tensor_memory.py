@@ -74,7 +74,6 @@ class TensorMemory:
         self._contents: dict[int, NDArray[np.int8]] = {}  # CTA -> contents of the words since their allocation
         self._blocks: dict[int, dict[int, _Block]] = {}  # CTA -> first column -> block
         self._released: dict[int, int] = {}  # CTA -> instruction of the last release
-        self._taken: dict[int, Operation] = {}  # CTA -> last allocation with `.cta_group::2`
         self._numbers: dict[int, int] = {}  # warp -> number of operations
         self._open: dict[int, list[Operation]] = {}  # warp -> operations without a commit
         self._pending: dict[tuple[int, str], list[Operation]] = {}  # warp, group -> transfers without a wait
@@ -364,13 +363,9 @@ class TensorMemory:
     def _take(self, cta: int, warp: int, first: int, columns: int, event: TensorAllocate) -> None:
         self._blocks.setdefault(cta, {})[first] = _Block(first + columns, event.pc, warp)
         self._words(cta)[:, first : first + columns] = 0
-        if event.ctas == 2:
-            self._taken[cta] = Operation(event.pc, (warp, -1), None, None, self.aliasing.time(warp), 0)
-            if not self.lifetimes.knows(cta ^ 1, warp):
-                message = "this allocates tensor memory together with the peer CTA, which may not have started"
-                self.report.add(
-                    "sanitize.cluster/start", event.pc, -1, f"{message}; {self.context.describe(warp)}"
-                )  # fmt: skip
+        if event.ctas == 2 and not self.lifetimes.knows(cta ^ 1, warp):
+            message = "this allocates tensor memory together with the peer CTA, which may not have started"
+            self.report.add("sanitize.cluster/start", event.pc, -1, f"{message}; {self.context.describe(warp)}")
 
     def _release(self, cta: int, warp: int, first: int, columns: int, event: TensorAllocate) -> None:
         self._released[cta] = event.pc
