@@ -57,7 +57,7 @@ class Ring:
 
 @dataclass(frozen=True, slots=True)
 class RingState:
-    """State of a producer or consumer: its next stage, and the parity of the phase of the mbarriers of this stage."""
+    """State of a producer or consumer: its next stage, and the phase parity of the stage."""
 
     ring: Ring
     stage: Register

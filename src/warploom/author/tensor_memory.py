@@ -65,8 +65,9 @@ class TensorMemory:
         return TensorScales(self, self._reserve(columns, f"scale factors in {columns} columns"), shared_scales)
 
     def commit(self, barrier: Location, *, multicast: int | Register | None = None) -> None:
-        """Commit the earlier operations of this thread: an mbarrier receives an arrival when they are complete.
+        """Commit the earlier operations of this thread.
 
+        When they are complete, an mbarrier receives an arrival.
         `barrier` is in shared::cluster. `multicast` is a mask of CTAs of the cluster: in each of them, the mbarrier at
         the same offset receives an arrival. Only one thread may execute this.
         """
@@ -133,7 +134,7 @@ def _synchronise(ctas: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Accumulator:
-    """Accumulators in tensor memory, one for each of `stages` stages. Each row of D is in a lane of its own."""
+    """Accumulators in tensor memory, one for each of `stages` stages. Each row of D has its own lane."""
 
     memory: TensorMemory
     first: int

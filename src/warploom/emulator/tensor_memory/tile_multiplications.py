@@ -1,7 +1,8 @@
-"""Multiplications that one compiled call executes in place: it reads A and B, and adds to D in tensor memory.
+"""Multiplications that one compiled call executes without copies of B and D.
 
-The multiplications have 128 rows, are executed by one CTA each, and have a D of 32-bit elements. `multiplications`
-executes the others: it first copies the operands to arrays.
+The call reads A and B from shared memory, and adds to D in tensor memory. The multiplications are executed by one CTA
+each, and have a D with 128 rows of 32-bit elements. For other multiplications, `multiplications` first copies the
+operands to arrays.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def execute(
     d: tuple[Numbers, Numbers], keeps: NDArray[np.bool_], matrices: Sequence[tuple[Matrix, NDArray[np.uint64]]],
     a: NDArray[Any] | None,
 ) -> int:  # fmt: skip
-    """Execute a chain of `steps` multiplications in each of G CTAs: D = A B + D, or D = A B where `keeps` is False.
+    """Execute a chain of multiplications in each of G CTAs. Where `keeps` is False, the product replaces D.
 
     Return -1, or the index in `ctas` of a CTA with a matrix that is out of bounds; D is then unchanged.
 
