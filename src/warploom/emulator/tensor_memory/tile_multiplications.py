@@ -48,7 +48,7 @@ def execute(
     d: tuple[Numbers, Numbers], keeps: NDArray[np.bool_], matrices: Sequence[tuple[Matrix, NDArray[np.uint64]]],
     a: NDArray[Any] | None,
 ) -> int:  # fmt: skip
-    """Execute a chain of multiplications in each of G CTAs. Where `keeps` is False, the product replaces D.
+    """Execute a chain in each of G CTAs. Where `keeps` is False, the product replaces D.
 
     Return -1, or the index in `ctas` of a CTA with a matrix that is out of bounds; D is then unchanged.
 
