@@ -226,7 +226,7 @@ def test_the_sanitizer_knows_no_peers_in_an_odd_cluster(monkeypatch: pytest.Monk
     from warploom.observe.sanitize import _shared_shadow
 
     monkeypatch.setenv("WARPLOOM_ENGINE", "interpreter")
-    for name in ("write_lanes", "_is_quiet"):  # Python checks the indices; machine code does not
+    for name in ("write_lanes", "_follows_reads"):  # Python checks the indices; machine code does not
         monkeypatch.setattr(_shared_shadow, name, getattr(_shared_shadow, name).function)
     body = "@%p2 st.shared.u32 [%r2+4], %r0;\n" + ALLOC.format(1, 32) + FREE.format(1, 32)
     body = body.replace("ld.shared", "bar.warp.sync 0xffffffff;\nld.shared")

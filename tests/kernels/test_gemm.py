@@ -133,17 +133,24 @@ def test_kernels_are_legal_and_silent(plan: Plan, sizes: tuple[int, int, int], c
         (lambda a, b: gemm(a, b, out=np.zeros((64, 48)), device="cpu"), "kernels.type", "out has elements of type"),
         (
             lambda a, b: gemm(a, b.astype(np.float16), device="cpu"), "kernels.type",
-            "cannot multiply bf16 by f16; expected f16 by f16, bf16 by bf16, tf32 by tf32, e4m3 by e4m3 or e5m2, "
-            "e5m2 by e4m3 or e5m2, s8 by s8 or u8, u8 by s8 or u8, or e2m1 by e2m1 with scale factors",
+            (
+                "cannot multiply bf16 by f16; expected f16 by f16, bf16 by bf16, tf32 by tf32, e4m3 by e4m3 or e5m2, "
+                "e5m2 by e4m3 or e5m2, s8 by s8 or u8, u8 by s8 or u8, or e2m1 by e2m1 with scale factors"
+            ),
         ),
         (
             lambda a, b: gemm(a.astype(np.int32), b, device="cpu"), "kernels.type",
-            "A has elements of type int32; expected one of float16, bfloat16, float8_e4m3fn, float8_e5m2, float32, int8, "
-            "uint8, or float4_e2m1fn with scale factors",
+            (
+                "A has elements of type int32; expected one of float16, bfloat16, float8_e4m3fn, float8_e5m2, float32, "
+                "int8, uint8, or float4_e2m1fn with scale factors"
+            ),
         ),
         (
             lambda a, b: gemm(a[::-1], b, device="cpu"), "kernels.layout",
-            "strides of (-64, 2) bytes; expected contiguous elements along one axis, and along the other a stride above 0",
+            (
+                "strides of (-64, 2) bytes; expected contiguous elements along one axis, and along the other a stride "
+                "above 0"
+            ),
         ),
     ],
 )  # fmt: skip

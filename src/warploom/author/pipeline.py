@@ -1,4 +1,8 @@
-"""Ring of stages between a producer and its consumers. Each stage has a full and an empty mbarrier."""
+"""Ring of stages between a producer and its consumers.
+
+A stage is a part of shared memory. The producer waits until the stage is empty, and fills it. The consumers wait until
+it is full, use its contents and release it. Each stage has an mbarrier for "full" and one for "empty".
+"""
 
 from __future__ import annotations
 
@@ -27,10 +31,10 @@ def arrive(barrier: Location) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """Ring of stages in shared memory.
+    """Mbarriers of a ring of stages.
 
-    A stage becomes full after one arrival at its full mbarrier and the transaction bytes that the arrival announces. A
-    stage becomes empty after `consumers` arrivals from each of the `cluster` CTAs.
+    A stage becomes full after one arrival at its full mbarrier and the transfer of the bytes that the arrival expects.
+    It becomes empty after `consumers` arrivals at its empty mbarrier from each of `cluster` CTAs.
     """
 
     stages: int
@@ -47,13 +51,13 @@ class Ring:
         ptx.fence(op_restrict="mbarrier_init", sem="release", scope="cluster")
 
     def state(self) -> RingState:
-        """Return a new position at the first stage of the ring, for a producer or a consumer."""
+        """Return the state of a producer or consumer that begins with the first stage."""
         return RingState(self, new("u32", 0), new("u32", 0), self.full.address(), self.empty.address())
 
 
 @dataclass(frozen=True, slots=True)
 class RingState:
-    """Position of a producer or consumer in a ring: a stage, and the phase parity of its mbarriers."""
+    """State of a producer or consumer: its next stage, and the phase parity of the stage."""
 
     ring: Ring
     stage: Register
@@ -66,7 +70,7 @@ class RingState:
         return ((self.empty if empty else self.full) + self.stage * _MBARRIER).at(space=space)
 
     def wait_empty(self) -> None:
-        """Wait until the consumers have released the stage. The first pass through the ring does not wait."""
+        """Wait until the stage is empty. In the first pass through the ring, all stages are empty."""
         wait(self.barrier(empty=True), self.phase ^ 1)
 
     def wait_full(self) -> None:

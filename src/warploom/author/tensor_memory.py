@@ -65,10 +65,11 @@ class TensorMemory:
         return TensorScales(self, self._reserve(columns, f"scale factors in {columns} columns"), shared_scales)
 
     def commit(self, barrier: Location, *, multicast: int | Register | None = None) -> None:
-        """Let an mbarrier receive one arrival when the earlier operations of this thread are complete.
+        """Commit the earlier operations of this thread.
 
-        `barrier` is in shared::cluster. `multicast` is a mask of CTAs of the cluster: each mbarrier at the same offset
-        receives an arrival. Only one thread may execute this.
+        When they are complete, an mbarrier receives an arrival.
+        `barrier` is in shared::cluster. `multicast` is a mask of CTAs of the cluster: in each of them, the mbarrier at
+        the same offset receives an arrival. Only one thread may execute this.
         """
         words: dict[str, Any] = {}
         if multicast is not None:
@@ -92,9 +93,10 @@ class TensorMemory:
 def tensor_memory(columns: int, *, warp: int = 0, ctas: Literal[1, 2] = 1) -> Generator[TensorMemory]:
     """Allocate columns of tensor memory for the `with` block, and free them at its end.
 
-    The warp with the index `warp` allocates and frees the memory. With `ctas=2`, this warp of both CTAs of a pair does
-    this, and the multiplications in the block use the pair. All threads must execute the beginning and the end, which
-    synchronise the CTA, or the cluster if `ctas` is 2. Writes before the block are visible to all of them.
+    The warp with the index `warp` allocates and frees the memory. With `ctas=2`, this warp in both CTAs of a pair does
+    so, and both CTAs execute the multiplications of the block together. All threads must execute the beginning and the
+    end of the block, which synchronise the CTA, or the cluster if `ctas` is 2. Writes before the block are visible to
+    all threads in it.
 
     Errors: AuthorError author.tensor_memory for a number of columns that is no power of two from 32 to 512.
     """
@@ -132,7 +134,7 @@ def _synchronise(ctas: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Accumulator:
-    """Accumulators in tensor memory, one for each of `stages` stages. A row of D is a lane."""
+    """Accumulators in tensor memory, one for each of `stages` stages. Each row of D has its own lane."""
 
     memory: TensorMemory
     first: int
@@ -160,9 +162,9 @@ class Accumulator:
     ) -> None:
         """Issue the multiplications of two tiles in shared memory. Only one thread may execute this.
 
-        `a` has the rows of A and `b` the columns of B that this CTA holds. With a pair, the two CTAs hold different
-        halves. If `accumulate` is false, the product replaces D. `scales` are the factors of A and B, which must have
-        been copied by the same thread.
+        `a` contains the rows of A and `b` the columns of B in the shared memory of this CTA. In a pair, each CTA has
+        one half of both. If `accumulate` is false, the product replaces D. `scales` are the scale factors of A and B.
+        The same thread must have copied them.
 
         Errors: AuthorError author.multiply for tiles that do not fit together; the errors of an instruction descriptor.
         """

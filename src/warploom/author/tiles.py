@@ -70,9 +70,10 @@ def shared(size: int, *, align: int = 16) -> Shared:
 class Tile:
     """Matrix tiles in shared memory, one for each of `stages` stages.
 
-    A tile has `rows` x `columns` elements. Columns run along K, the reduction dimension of a GEMM. A line is a row or,
-    if `major` is "mn", a column. A line is divided into parts of `span` bytes. The first parts of all lines come first,
-    then the second parts of all lines. Tensor copies write this layout if a box contains one part of each line.
+    A tile has `rows` x `columns` elements. The column is the index along K, the reduction dimension of a GEMM. A line
+    is a row or, if `major` is "mn", a column. A line is divided into parts of `span` bytes. In memory, the first parts
+    of all lines precede the second parts of all lines, and so on. Tensor copies write this layout if a box contains one
+    part of each line.
     """
 
     rows: int
@@ -95,7 +96,7 @@ class Tile:
 
     @property
     def span(self) -> int:
-        """Size of the parts of a row: the swizzle span, or 16 without swizzle. Units: bytes."""
+        """Size of the parts of a line: the swizzle span, or 16 without swizzle. Units: bytes."""
         return self.swizzle or _CHUNK
 
     @property

@@ -39,7 +39,7 @@ _LAST = np.iinfo(np.int64).max
 
 @dataclass(slots=True)
 class _Deferred:
-    """Queued operation of some warps, other than a bulk copy: `action` with the operands `captured` at the issue."""
+    """Queued operation of some warps, except bulk copies: `action`, with the operands `captured` at issue."""
 
     channel: str
     action: Action

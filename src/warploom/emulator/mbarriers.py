@@ -63,9 +63,10 @@ def _act(
     words: Array, index: Array, mask: Array, action: int, amounts: Array, transactions: Array, tokens: Array,
     completed: Array, problem: Array,
 ) -> int:  # fmt: skip
-    """Apply an action to the mbarrier at byte offset index[w, l] for each lane l of warp w in `mask`, in order.
+    """Apply an action to an mbarrier for each lane in `mask`, in the order of warps and lanes.
 
-    Return the number of completed phases, or -1 - (w * 32 + l) for a lane with an illegal action.
+    The mbarrier of lane l of warp w is at byte offset index[w, l] of shared memory. Return the number of completed
+    phases, or -1 - (w * 32 + l) for a lane with an illegal action.
 
     Outputs: `tokens` receives each word before the action, `completed` the indices of the words whose phase completed,
     and `problem[0]` the reason why an action is illegal.

@@ -1,7 +1,7 @@
 """Execution of the matrix multiplications that records of `isa.model.multiplication` describe.
 
-`warploom.emulator` defines runs and chains. The multiplications of a run are adjacent in the program and execute
-together: those of matrices in registers are independent, and those of a warpgroup (wgmma) form chains.
+The multiplications of a run are adjacent in the program and execute together. Those of matrices in registers are
+independent of each other. Those of a warpgroup (wgmma) form chains.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ class Chain:
         return own == others or registers_of(own).isdisjoint(registers_of(others))
 
     def has_form_of(self, other: Chain) -> bool:
-        """Return True if both chains read A and B from shared memory, and differ in addresses and registers only."""
+        """Return True if both chains read A and B from shared memory, and differ in operands only."""
         one, before = self.products[0], other.products[0]
         return (
             len(self.products) == len(other.products)
@@ -210,7 +210,7 @@ class Chain:
 
 
 def _join_along_k(matrices: Sequence[RegisterMatrix]) -> tuple[VectorValue, Order]:
-    """Join matrices along K. Return the registers of the joined matrix, and the order of its elements in them."""
+    """Join matrices along K. Return the registers of the joined matrix, and the order of its elements."""
     first, count = matrices[0], len(matrices)
     one = first.map.order()
     assert one is not None
@@ -263,7 +263,7 @@ class AsyncRun:
         return sum(chain.macs for chains in self.groups for chain in chains)
 
     def tile_products(self, arch: str) -> list[TileProducts] | None:
-        """Return the arguments of the compiled call for each group, or None if native code cannot execute the run.
+        """Return the compiled call for each group, or None if native code cannot execute the run.
 
         `arch` selects the numerics.
         """
@@ -344,9 +344,10 @@ _tile_products = lru_cache(maxsize=1024)(TileProducts.of)
 def _accumulate(
     warps: Warps, chain: Chain, descriptors: Mapping[str, Array], cleared: NDArray[np.bool_] | None
 ) -> None:
-    """Add A B to the accumulators of a chain. The accumulators in the mask `cleared` are first set to zero.
+    """Add A B to the accumulators of a chain.
 
-    `descriptors` contains the matrix descriptors of A and B by the name of the matrix.
+    The accumulators in the mask `cleared` are first set to zero. `descriptors` contains the matrix descriptors of A and
+    B by the name of the matrix.
 
     Shapes: descriptors (warpgroups, steps along K); cleared (warpgroups,).
     """

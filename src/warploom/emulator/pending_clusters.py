@@ -24,10 +24,8 @@ class PendingClusters:
         self.grid: Grid = waves.grid
         self.clusters_per_wave = waves.resident // waves.grid.cluster_size
         clusters = waves.grid.ctas // waves.grid.cluster_size
-        numbers = waves.numbers
-        self._numbers = [
-            *range(numbers.start * self.clusters_per_wave, min(numbers.stop * self.clusters_per_wave, clusters))
-        ]
+        first, end = (number * self.clusters_per_wave for number in (waves.numbers.start, waves.numbers.stop))
+        self._numbers = [*range(first, min(end, clusters))]
 
     def __len__(self) -> int:
         return len(self._numbers)

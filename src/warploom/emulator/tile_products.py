@@ -86,7 +86,7 @@ class TileProducts:
         return memory, a, b, registers, sums, keeps, self.sizes, self.elements, self.strip, self.parameters
 
     def tile(self, found: int, descriptors: Mapping[str, Array], leaders: Array) -> tuple[int, Array, int]:
-        """Return the tile that is out of bounds: its descriptor, its chunk offsets and the first warp that reads it.
+        """Return the descriptor, the chunk offsets and the first warp of the tile that is out of bounds.
 
         `found` is the result of `execute`, and `leaders` has the index of the first warp of each warpgroup.
         """

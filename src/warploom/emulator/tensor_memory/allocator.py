@@ -43,7 +43,7 @@ class _Request(NamedTuple):
 
 
 class TensorAllocator:
-    """Allocated columns of each CTA, and the warp splits that wait for columns or for a warp of the peer CTA."""
+    """Allocated columns of each CTA, and the warp splits that wait for columns or for the peer CTA."""
 
     def __init__(self, state: State, storage: TensorStorage, schedule: Schedule, events: Dispatcher) -> None:
         self.state = state
@@ -188,10 +188,10 @@ class TensorAllocator:
     # Grants -----------------------------------------------------------------------------------------------
 
     def _grant(self, row: int, position: int = -1) -> int | None:
-        """Grant the request in slot `row`, and that of its peer, if possible. Return the first column, or None.
+        """Grant the request in slot `row` and that of its peer, if possible. Return the first column.
 
-        After a release, the result is TENSOR_COLUMNS. `position` is that of the warp split in the executing batch, or
-        -1 if the warp split is suspended; a suspended warp split continues.
+        If it is not possible, the result is None. After a release, the result is TENSOR_COLUMNS. `position` is that of
+        the warp split in the executing batch, or -1 if the warp split is suspended; a suspended warp split continues.
 
         Errors: Fault emulator.tensor-pair if the two warps request different numbers of columns.
         """

@@ -194,9 +194,10 @@ class Multiplications:
         )
 
     def execute(self, chain: Sequence[Operations], which: Numbers) -> None:
-        """Execute the operations with the indices `which` of each item of a chain. They belong to different CTAs.
+        """Execute the operations with the indices `which` of each item of a chain.
 
-        `continues` must have returned True for each item of the chain after the first.
+        The operations of an item belong to different CTAs. `continues` must have returned True for each item of the
+        chain after the first.
 
         Errors: Fault, whose `lane` is the index of the operation.
         """
@@ -454,9 +455,10 @@ class Multiplications:
             raise
 
     def _read_map(self, group: _Group, map: TensorMemoryMap, name: str, what: str) -> NDArray[np.uint8]:
-        """Return the elements of an operand of at most 8 bits in tensor memory. `map` describes their locations.
+        """Return the elements, of at most 8 bits, of an operand in tensor memory.
 
-        `name` is the name of the operand with the address. `what` names the operand in a message.
+        `map` describes the locations of the elements. `name` is the name of the operand with the address. `what` names
+        the operand in a message.
 
         Shapes: (G, copies, rows, columns).
         """

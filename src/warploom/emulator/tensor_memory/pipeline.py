@@ -1,7 +1,7 @@
 """Order of the asynchronous operations on tensor memory: multiplications, copies, shifts and commits.
 
 Under the schedule `eager`, an operation takes effect when it is issued. There is one exception without a visible
-effect: the multiplications of a chain (see `warploom.emulator`) take effect together, before the next instruction that
+effect: the multiplications of a chain take effect together, before the next instruction that
 does not continue the chain. Under the other schedules, an operation is queued.
 
 Each CTA group (one CTA, or a pair with `.cta_group::2`) has its own queue. An operation must take effect before a later
@@ -209,8 +209,9 @@ class TensorPipeline:
     # Execution --------------------------------------------------------------------------------------------
 
     def _execute(self, chain: Sequence[Operations], which: NDArray[np.int64]) -> None:
-        """Execute the operations with the indices `which` of each item of a chain. They belong to different CTA groups.
+        """Execute the operations with the indices `which` of each item of a chain.
 
+        The operations of an item belong to different CTA groups.
         Operations other than multiplications form chains of one item.
         """
         self.completed += len(chain)
@@ -400,7 +401,7 @@ def _is_ordered(first: _Entry, then: _Entry) -> bool:
 
 
 def _share_accumulator_or_buffer(first: _Entry, then: _Entry) -> bool:
-    """Return True if two multiplications have the same D, M and N, or if the second uses the buffer of the first."""
+    """Return True if two multiplications have the same D, M and N, or a common collector buffer."""
     before, after = (cast("TensorMultiply", each.operations.record) for each in (first, then))
     d, idesc = ([int(each.operations.values[name][each.k]) for each in (first, then)] for name in ("d", "idesc"))
     if d[0] == d[1]:

@@ -24,7 +24,9 @@ def start_addresses(descriptors: NDArray[np.uint64]) -> NDArray[np.int64]:
 def read_bytes(
     shared: SharedMemory, matrix: Matrix, ctas: NDArray[np.int64], starts: NDArray[np.int64]
 ) -> NDArray[np.uint8]:
-    """Return the bytes of a matrix in shared memory, for each CTA and start address. A line has one row, or one K.
+    """Return the bytes of a matrix in shared memory, for each CTA and start address.
+
+    A line is a row of a K-major matrix, otherwise the elements with one index along K.
 
     Shapes: ctas and starts (matrices,); the result is (matrices, lines, 16 * chunks).
     Errors: Fault emulator.out-of-bounds, whose `lane` is the index of the matrix.

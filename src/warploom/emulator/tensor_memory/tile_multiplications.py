@@ -1,7 +1,8 @@
-"""Multiplications that one compiled call executes in place: it reads A and B, and adds to D in tensor memory.
+"""Multiplications that one compiled call executes without copies of B and D.
 
-The multiplications have 128 rows of 32-bit elements of D in each CTA. The two CTAs of a pair are two chains with the
-same B. `multiplications` executes the other multiplications: it first copies the operands to arrays.
+The call reads A and B from shared memory, and adds to D in tensor memory. In each CTA, D has 128 rows of 32-bit
+elements. The two CTAs of a pair are two chains with the same B. For other multiplications, `multiplications` first
+copies the operands to arrays.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def execute(
     d: tuple[Numbers, Numbers], keeps: NDArray[np.bool_], matrices: Sequence[tuple[Matrix, NDArray[np.uint64]]],
     a: NDArray[Any] | None,
 ) -> int:  # fmt: skip
-    """Execute a chain of `steps` multiplications in G CTAs or pairs: D = A B + D, or D = A B where `keeps` is False.
+    """Execute a chain in each of G CTAs or pairs. Where `keeps` is False, the product replaces D.
 
     Return -1, or the index in `ctas` of a CTA or pair with a matrix that is out of bounds; D is then unchanged.
 

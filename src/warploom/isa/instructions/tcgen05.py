@@ -211,7 +211,7 @@ LD_RED_SPLIT.describe(
 @LD_RED.tensor_operation
 @LD_RED_SPLIT.tensor_operation
 def load(warps: Warps, i: Bound) -> TensorTransfer:
-    """Load words of tensor memory into the registers of each warp. With `.red`, reduce the words of each thread."""
+    """Load words of tensor memory into registers. With `.red`, also reduce the words of each thread."""
     return _transfer(warps, i, "load")
 
 

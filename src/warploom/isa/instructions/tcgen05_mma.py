@@ -39,7 +39,7 @@ SOURCE = "PTX ISA 9.7.16.10.9"
 
 
 def _scales(slots: Slots) -> range:
-    """Return the legal values of scale-input-d. D is divided by 2 to the power of the value before the addition."""
+    """Return the legal values of scale-input-d: D is divided by 2 to the power of it before the addition."""
     return range(16 if slots["kind"] in ("kind::f16", "kind::tf32") else 0)
 
 
@@ -114,7 +114,7 @@ def _scale(operand: str) -> OperandSpec:
 
 
 def multiplication_operands(*more: str, tensor: bool) -> dict[str, OperandSpec]:
-    """Return the specifications of the operands of a Form: those of all multiplications, and the operands `more`.
+    """Return the operands of a Form: those that all multiplications have, and those named in `more`.
 
     `tensor` is True if A is in tensor memory.
     """

@@ -94,12 +94,13 @@ def _matrix(descriptor: int, rows: int, k: int, element: str, major: Any, padded
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MultiplyPlan:
-    """Shape and operand locations of a multiplication, which its modifiers and its instruction descriptor determine.
+    """Shape of a multiplication, and locations of its operands in tensor memory.
 
-    `fields` is the decoded instruction descriptor, and `path` the letter of the data path (see `data_path`). `lanes`
-    has the lane of each row of D and A relative to the address, for each group of lanes (see `row_lanes`).
-    `alignments` are the legal lanes of the addresses of D and A. `metadata` and `scales` are the locations of the
-    metadata of A and of the scale factors of A and B. `factors` is the number of scale factors of a row of A.
+    The modifiers and the instruction descriptor determine them. `fields` is the decoded instruction descriptor, and
+    `path` the letter of the data path (see `data_path`). `lanes` has the lane of each row of D and A relative to the
+    address, for each group of lanes (see `row_lanes`). `alignments` are the legal lanes of the addresses of D and A.
+    `metadata` and `scales` are the locations of the metadata of A and of the scale factors of A and B. `factors` is the
+    number of scale factors of a row of A.
 
     Shapes: lanes (groups of lanes, rows of a CTA).
     """
@@ -283,7 +284,7 @@ def model_of(fields: InstructionDescriptor, arch: str) -> Model:
 
 @lru_cache(maxsize=64)
 def zero_columns(descriptor: int, m: int, n: int) -> tuple[NDArray[np.bool_], int]:
-    """Return a mask of the columns of B that count as zero, and the number of columns by which B is shifted.
+    """Return a mask of the columns of B that count as zero, and the distance by which B is shifted.
 
     `descriptor` is a zero-column mask descriptor. It has 128 / M sub-masks for equal parts of the columns. A sub-mask
     consists of alternating runs of zero columns and of used columns. The bit "first span" selects the kind of the first
@@ -331,7 +332,7 @@ class TensorMemoryCopy:
         return Matrix.of(descriptor, self.rows, self.bits // 8, "u8", "K", padded=True)
 
     def lanes(self, lane: int) -> NDArray[np.int64]:
-        """Return the target lanes, and the source row of each. `lane` is that of the address. Shapes: (2, lanes)."""
+        """Return the target lanes for an address in lane `lane`, and their source rows. Shapes: (2, lanes)."""
         if self.rows == 4:
             row = np.arange(4)
             return np.stack([lane + 32 * row, row])

@@ -1,6 +1,6 @@
 """Main loop of the Ampere kernel: copies to shared memory, fragments in registers, multiplications.
 
-A line is a row of A or a column of B. A stage is a part of shared memory. It holds 64 or 128 bytes of each line.
+A line is a row of A or a column of B. A stage is a part of shared memory with 64 or 128 bytes of each line.
 """
 
 from collections.abc import Sequence
@@ -34,8 +34,8 @@ class Source:
     """Tile of A or B in global memory.
 
     `matrix` is the address of A or B. `extent` is its number of lines, and `k` its number of elements along K.
-    `first` is the first line of the tile, and `lines` the number of its lines. `stride` is the byte distance of two
-    lines if K is contiguous. Otherwise it is the byte distance of two elements of K.
+    `first` is the first line of the tile, and `lines` the number of its lines. `stride` is the distance of two adjacent
+    lines if K is contiguous. Otherwise it is the distance of two adjacent elements along K. Units: bytes for `stride`.
     """
 
     matrix: Any
@@ -70,9 +70,9 @@ class _OperandCopies:
 
 
 class AlongK(_OperandCopies):
-    """Copies of an operand that is contiguous along K. A line is a row of A or a column of B.
+    """Copies of a tile of A or B that is contiguous along K.
 
-    A stage has `span` bytes for each line. Lines beyond the operand repeat the last line. Bytes beyond K become zero.
+    A stage has `span` bytes of each line. Lines beyond the matrix repeat the last line. Bytes beyond K become zero.
     """
 
     def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any) -> None:

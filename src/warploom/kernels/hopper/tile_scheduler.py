@@ -1,8 +1,8 @@
 """Assignment of tiles to persistent clusters, and exchange of partial sums.
 
-The schedule is stream-K. The first `split` tiles are cut along K. Each cluster gets an equal part of their stages, and
-its share of the other tiles. If a part ends inside a tile, its cluster stores partial sums in global memory. The next
-cluster completes this tile.
+The schedule is stream-K. A stage is a step of a tile along K. The stages of the first `split` tiles are divided equally
+among the clusters, without regard to the ends of tiles. The other tiles are distributed as a whole. If the stages of a
+cluster end inside a tile, the cluster stores partial sums in global memory, and the next cluster completes the tile.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ class Sizes:
 class TileScheduler:
     """Work items of one cluster: whole tiles, and parts of tiles that are cut along K.
 
-    The current work item is the stages of K from `first` to below `last` of tile number `tile`.
+    The current work item consists of the stages `first` to `last` - 1 of the tile with the number `tile`.
     """
 
     def __init__(self, sizes: Sizes, shape: Tile) -> None:
@@ -47,7 +47,7 @@ class TileScheduler:
         self.starts_with_run = ptx.setp(self.end, self.begin, CmpOp="ne", type=u32)
 
     def run_begin(self, cluster: Any) -> Any:
-        """Return the first stage of a cluster, counted over all tiles that are cut along K."""
+        """Return the first stage of a cluster. Stages are counted over all tiles that are divided along K."""
         return cluster * (self.sizes.split * self.sizes.k_tiles) // self.clusters
 
     def has_next(self) -> Any:

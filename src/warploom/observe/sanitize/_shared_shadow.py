@@ -1,8 +1,8 @@
 # pyright: reportUnknownMemberType=false
 """Compiled functions that compare new accesses to shared memory with the last accesses.
 
-A granule is `1 << shift` bytes, at most 16: the size of the kernel's smallest write. A chunk is 16 bytes. `clocks`
-defines agents, records and their strength.
+A granule has `1 << shift` bytes, at most 16: the size of the kernel's smallest write. A chunk has 16 bytes.
+`clocks` explains agents, and `clock_arrays` records.
 """
 
 from typing import Any, NamedTuple
@@ -44,25 +44,31 @@ ROOM = 128  # conflicts of one access that are kept; further ones are counted
 class SharedArrays(NamedTuple):
     """Last accesses to shared memory, for compiled functions.
 
-    `records` and `sites` have the record (see `clocks`) and the program counter of the last write of each granule. The
-    owner is the CTA whose shared memory it is. far[r, i] and far_sites[r, i] have the record and the program counter of
-    the last read of granule i by the CTA of rank r in the cluster, if it is not the owner. `reads` has the last read of
-    each granule by each warp of the owner, in blocks of `1 << BLOCK` granules. `async_reads` has the last read of each
-    chunk by a multiplication or a bulk group of each reader: the warps of the owner and, if the kernel uses pairs of
-    CTAs, then those of its peer. last_reads[b, w] has three times of last reads of block b by reader w, 0 for none: by
-    loads, by multiplications, and by bulk groups. `sent` and `sent_sites` have the record and the program counter of
-    the last read of each chunk by a bulk copy that an mbarrier completes. `origins` has the number of the tensor copy
-    that made the last bulk write of each chunk, 0 for another copy. `sources` has the global address from which a
-    thread last filled each word of 4 bytes, 0 if unknown. `out` receives the conflicts. Set `fences_copies` if
-    multiplications need a proxy fence after thread copies. `bulk` is 1 for bulk groups. The elements of two arrays have
-    these bits:
+    The owner of a granule is the CTA in whose shared memory the granule is. Each pair of arrays has the record of an
+    access and its program counter:
 
-        reads        time << 32 | pc << 10 | lane << 4 | strength
-        async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
+    - records, sites: last write of each granule
+    - remote_reads[r], remote_sites[r]: last read of each granule by the CTA of rank r in the cluster, if not the owner
+    - copy_reads, copy_sites: last read of each chunk by a bulk copy that an mbarrier completes
 
-    Shapes: records, sites (granules,); far, far_sites (CTAs of a cluster, granules); reads (blocks, warps of a CTA,
-    1 << BLOCK); last_reads (blocks, readers, 3); async_reads (readers, chunks); sent, sent_sites, origins
-    (chunks,).
+    The other arrays:
+
+    - reads: last read of each granule by each warp of the owner, in blocks of `1 << BLOCK` granules, as
+      `time << 32 | pc << 10 | lane << 4 | strength`
+    - async_reads: last read of each chunk by a multiplication or a bulk group of each reader, as
+      `time << 32 | bulk << 31 | pc << 10 | lane << 4`, where `bulk` is 1 for bulk groups. The readers are the warps of
+      the owner and, if the kernel uses pairs of CTAs, then those of its peer.
+    - last_reads[b, w]: times of the last reads of block b by reader w, 0 for none: by loads, by multiplications, and by
+      bulk groups
+    - origins: number of the tensor copy that made the last bulk write of each chunk, 0 for another copy
+    - sources: global address from which a thread last filled each word of 4 bytes, 0 if unknown
+    - out: receives the first conflicts
+
+    `fences_copies` is set if multiplications need a proxy fence after thread copies.
+
+    Shapes: records, sites (granules,); remote_reads, remote_sites (CTAs of a cluster, granules); reads (blocks, warps
+    of a CTA, 1 << BLOCK); last_reads (blocks, readers, 3); async_reads (readers, chunks); copy_reads, copy_sites,
+    origins (chunks,).
     """
 
     fences_copies: bool
@@ -72,10 +78,10 @@ class SharedArrays(NamedTuple):
     last_reads: Array
     async_reads: Array
     asynchronous: bool
-    far: Array
-    far_sites: Array
-    sent: Array
-    sent_sites: Array
+    remote_reads: Array
+    remote_sites: Array
+    copy_reads: Array
+    copy_sites: Array
     origins: Array
     sources: Array
     cta_granules: int
@@ -101,8 +107,10 @@ def together(index: Array, mask: Array, found: Array) -> bool:
 
 
 @njit
-def note(out: Array, found: int, what: int, position: int, lane: int, granule: int, record: Any, site: Any) -> int:
-    """Write a conflict of kind `what` to row `found` of `out`, if there is such a row. Return `found` + 1.
+def add_conflict(
+    out: Array, found: int, what: int, position: int, lane: int, granule: int, record: Any, site: Any
+) -> int:
+    """Write a conflict of kind `what` to row `found` of `out`, unless `out` is full. Return `found` + 1.
 
     The new access to `granule` is by `lane` of the caller's warp number `position`. `record` is the record of the
     earlier access, and `site` its program counter.
@@ -138,11 +146,11 @@ def _is_morally_strong(c: ClockArrays, w: int, strength: int, record: Any) -> bo
 
 @njit
 def _may_conflict(c: ClockArrays, s: SharedArrays, w: int, lane: int, part: int, first: int, last: int) -> bool:
-    # A conservative test of the granules from `first` to `last`. If the result is True, `_check_readers` finds the
-    # conflicts of each granule.
+    # A conservative test of the granules from `first` to below `last`. If the result is True, `_check_readers` tests
+    # each granule.
     V, cta, narrow = c.vectors, first // s.cta_granules, 4 - s.shift
-    beside = c.few[w] != 0 and (c.few[w] >> lane) & 1 != 0
-    row = len(c.few) + w if beside else w
+    lane_is_ahead = c.ahead[w] != 0 and (c.ahead[w] >> lane) & 1 != 0
+    row = len(c.ahead) + w if lane_is_ahead else w
     for slot in range(s.last_reads.shape[1]):
         reader = c.own[reader_at(slot, cta, c.per_cta, c.ctas)]
         seen = min(max(V[w, KNOWN, reader], V[row, KNOWN, reader]), max(V[w, part, reader], V[row, part, reader]))
@@ -168,8 +176,10 @@ def _may_conflict(c: ClockArrays, s: SharedArrays, w: int, lane: int, part: int,
 
 
 @inlined
-def _is_quiet(V: Array, own: Array, last_reads: Array, w: int, per_cta: int, block: int, cta: int, ctas: int) -> bool:
-    """Return True if all reads of a block by warps of a CTA happen before a write of warp `w`."""
+def _follows_reads(
+    V: Array, own: Array, last_reads: Array, w: int, per_cta: int, block: int, cta: int, ctas: int
+) -> bool:
+    """Return True if all reads of a block by warps of its CTA happen before a write of warp `w`."""
     for slot in range(last_reads.shape[1]):
         reader = own[reader_at(slot, cta, per_cta, ctas)]
         if (
@@ -186,13 +196,13 @@ def _check_readers(
     c: ClockArrays, s: SharedArrays, w: int, lane: int, strength: int, granule: int, asynchronous: bool, proxy: bool,
     position: int, found: int,
 ) -> int:  # fmt: skip
-    """Note each read of a granule that does not happen before a write of warp `w`.
+    """Record a conflict with each read of a granule that does not happen before a write of warp `w`.
 
     `lane` is the writing lane, and `strength` the strength of the write. With `asynchronous`, reads by asynchronous
-    operations count, too. With `proxy`, also note each read by a lane without a proxy fence between the read and the
-    write. `position` and `found` are as in `note`. Return `found` plus the number of conflicts.
+    operations count, too. With `proxy`, also record each read by a lane without a proxy fence between the read and the
+    write. `position` and `found` are as in `add_conflict`. Return `found` plus the number of conflicts.
     """
-    V, few, own, ctas, cta = c.vectors, c.few, c.own, c.ctas, granule // s.cta_granules
+    V, ahead, own, ctas, cta = c.vectors, c.ahead, c.own, c.ctas, granule // s.cta_granules
     for slot in range(s.last_reads.shape[1]):
         entry = s.reads[granule >> BLOCK, slot, granule & IN_BLOCK] if slot < s.reads.shape[1] else np.int64(0)
         reader = reader_at(slot, cta, c.per_cta, ctas)
@@ -201,7 +211,7 @@ def _check_readers(
             ordered = is_ordered(c, w, lane, record, 0)
             if not ordered or (proxy and not is_ordered(c, w, lane, record, 1)):
                 what = UNFENCED_READ if ordered else WRITE_READ
-                found = note(s.out, found, what, position, lane, granule, record, (entry >> 10) & 0x1FFFFF)
+                found = add_conflict(s.out, found, what, position, lane, granule, record, (entry >> 10) & 0x1FFFFF)
         if asynchronous:
             entry = s.async_reads[slot, granule >> (4 - s.shift)]
             if entry:
@@ -209,36 +219,38 @@ def _check_readers(
                 agent = own[reader] + stream * c.per_cta
                 clock = entry >> 32
                 if clock > V[w, KNOWN, agent] and not (
-                    few[w] and (lane < 0 or (few[w] >> lane) & 1) and clock <= V[len(few) + w, KNOWN, agent]
+                    ahead[w] and (lane < 0 or (ahead[w] >> lane) & 1) and clock <= V[len(ahead) + w, KNOWN, agent]
                 ):
                     by = (entry >> 4) & 63
                     if reader != w or not is_ordered_in_warp(c, w, lane, by, clock, stream, 0):
                         record = (agent << 44) | (clock << 16) | (by << 4)
                         site = (entry >> 10) & 0x1FFFFF
-                        found = note(s.out, found, WRITE_ASYNC_READ, position, lane, granule, record, site)
+                        found = add_conflict(s.out, found, WRITE_ASYNC_READ, position, lane, granule, record, site)
     return found
 
 
 @njit
-def _check_far(
+def _check_remote_reads(
     c: ClockArrays, s: SharedArrays, w: int, lane: int, row: int, granule: int, fenced: int, position: int, found: int
 ) -> int:  # fmt: skip
     # `row` is the rank of the other CTA. If `fenced` is 1, a proxy fence must be between the two accesses.
-    entry = s.far[row, granule]
+    entry = s.remote_reads[row, granule]
     ordered = is_ordered(c, w, lane, entry, 0)
     if ordered and (fenced == 0 or is_ordered(c, w, lane, entry, 1)):
         return found
     what = UNFENCED_READ if ordered else WRITE_READ
-    return note(s.out, found, what, position, lane, granule, entry, s.far_sites[row, granule])
+    return add_conflict(s.out, found, what, position, lane, granule, entry, s.remote_sites[row, granule])
 
 
 @njit
-def _check_sent(c: ClockArrays, s: SharedArrays, w: int, lane: int, granule: int, position: int, found: int) -> int:
+def _check_copy_reads(
+    c: ClockArrays, s: SharedArrays, w: int, lane: int, granule: int, position: int, found: int
+) -> int:
     chunk = granule >> (4 - s.shift)
-    entry = s.sent[chunk]
+    entry = s.copy_reads[chunk]
     if entry == 0 or is_ordered(c, w, lane, entry, 0):
         return found
-    return note(s.out, found, WRITE_ASYNC_READ, position, lane, granule, entry, s.sent_sites[chunk])
+    return add_conflict(s.out, found, WRITE_ASYNC_READ, position, lane, granule, entry, s.copy_sites[chunk])
 
 
 @njit
@@ -271,7 +283,7 @@ def read_lanes(
             while granule < end:
                 record = records[granule]
                 if record == 0:
-                    found = note(s.out, found, UNWRITTEN, i, lane, granule, 0, -1)
+                    found = add_conflict(s.out, found, UNWRITTEN, i, lane, granule, 0, -1)
                 elif record != good:
                     if ((record >> 16) & 0xFFFFFFF) <= V[w, KNOWN, record >> 44] and (
                         (record >> 10) & 63
@@ -280,17 +292,17 @@ def read_lanes(
                     elif is_ordered(c, w, lane, record, 0):
                         pass
                     elif not _is_morally_strong(c, w, strength, record):
-                        found = note(s.out, found, READ_WRITE, i, lane, granule, record, s.sites[granule])
+                        found = add_conflict(s.out, found, READ_WRITE, i, lane, granule, record, s.sites[granule])
                 if not mine:
                     row = g // c.agents
                     head = (g << 44) | (now << 16) | (GENERIC << 10)
-                    before = s.far[row, granule]
+                    before = s.remote_reads[row, granule]
                     if (before >> 10) == (head >> 10):
                         by = join_lanes((before >> 4) & 63, lane)
-                        s.far[row, granule] = head | (by << 4) | strength
+                        s.remote_reads[row, granule] = head | (by << 4) | strength
                     else:
-                        s.far[row, granule] = head | (lane << 4) | strength
-                    s.far_sites[row, granule] = pc
+                        s.remote_reads[row, granule] = head | (lane << 4) | strength
+                    s.remote_sites[row, granule] = pc
                 elif slot < reads.shape[1]:
                     block, place = granule >> BLOCK, granule & IN_BLOCK
                     entry = reads[block, slot, place]
@@ -313,7 +325,15 @@ def write_lanes(
     The records of the writes of warps[i] have the agent agents[i], the time clocks[i], the kind `kind` and the strength
     `strength` (see `clocks`). `index` and `mask` are as in `read_lanes`.
     """
-    V, own, records, sites, far, out, last_reads = c.vectors, c.own, s.records, s.sites, s.far, s.out, s.last_reads
+    V, own, records, sites, remote_reads, out, last_reads = (
+        c.vectors,
+        c.own,
+        s.records,
+        s.sites,
+        s.remote_reads,
+        s.out,
+        s.last_reads,
+    )
     found = 0
     for i in range(len(warps)):
         w = warps[i]
@@ -328,7 +348,7 @@ def write_lanes(
             fresh = head | (lane << 4) | strength
             if not low <= granule < high:
                 block, cta = granule >> BLOCK, granule // s.cta_granules
-                if _is_quiet(V, own, last_reads, w, c.per_cta, block, cta, c.ctas):
+                if _follows_reads(V, own, last_reads, w, c.per_cta, block, cta, c.ctas):
                     low = max(block << BLOCK, cta * s.cta_granules)
                     high = min((block + 1) << BLOCK, (cta + 1) * s.cta_granules)
             suspicious = False
@@ -339,27 +359,27 @@ def write_lanes(
                 mixed = fresh
                 if not record:
                     if strength and kind != GENERIC:
-                        found = note(out, found, UNWRITTEN, i, lane, granule, 0, -1)
+                        found = add_conflict(out, found, UNWRITTEN, i, lane, granule, 0, -1)
                 elif record & ~LANE_BITS != good:
                     if (record >> 10) == (head >> 10) and sites[granule] == pc:
                         if ((record >> 4) & 63) != lane:
                             mixed = head | (join_lanes((record >> 4) & 63, lane) << 4) | strength
                             if not strength:
-                                found = note(out, found, WRITE_WRITE, i, lane, granule, record, pc)
+                                found = add_conflict(out, found, WRITE_WRITE, i, lane, granule, record, pc)
                     elif ((record >> 16) & 0xFFFFFFF) <= V[w, KNOWN, record >> 44] and (
                         (record >> 10) & 63
                     ) != REMOTE_STORE:
                         good = record & ~LANE_BITS
                     elif not is_ordered(c, w, lane, record, 0) and not _is_morally_strong(c, w, strength, record):
-                        found = note(out, found, WRITE_WRITE, i, lane, granule, record, sites[granule])
+                        found = add_conflict(out, found, WRITE_WRITE, i, lane, granule, record, sites[granule])
                 if suspicious:
                     found = _check_readers(c, s, w, lane, strength, granule, s.asynchronous, False, i, found)
-                for row in range(len(far)):
-                    entry = far[row, granule]
+                for row in range(len(remote_reads)):
+                    entry = remote_reads[row, granule]
                     if entry and not _is_morally_strong(c, w, strength, entry):
-                        found = _check_far(c, s, w, lane, row, granule, 0, i, found)
-                if len(far) and s.asynchronous:
-                    found = _check_sent(c, s, w, lane, granule, i, found)
+                        found = _check_remote_reads(c, s, w, lane, row, granule, 0, i, found)
+                if len(remote_reads) and s.asynchronous:
+                    found = _check_copy_reads(c, s, w, lane, granule, i, found)
                 if not (strength and is_weak_write_of(record, head >> 44, lane)):
                     records[granule] = mixed
                     sites[granule] = pc
@@ -391,13 +411,13 @@ def read_rows(
             record = s.records[granule]
             if record != good:
                 if record == 0:
-                    found = note(s.out, found, UNWRITTEN, i, lane, granule, 0, -1)
+                    found = add_conflict(s.out, found, UNWRITTEN, i, lane, granule, 0, -1)
                 elif not is_visible(c.vectors, w, record, True):
                     found = check_async(c, s, w, lane, granule, READ_WRITE, True, i, found)
                 good = record
             chunk = granule >> (4 - s.shift)
             if granule & in_chunk == 0 and agents[i] >= 0:
-                s.sent[chunk], s.sent_sites[chunk] = entry, pc
+                s.copy_reads[chunk], s.copy_sites[chunk] = entry, pc
             elif granule & in_chunk == 0:
                 s.async_reads[slot, chunk] = entry
                 s.last_reads[granule >> BLOCK, slot, 2] = clocks[i]
@@ -417,7 +437,7 @@ def check_initialised(
         granule = starts[i] >> s.shift
         record = s.records[granule]
         if record and not is_ordered(c, warps[i], lanes[i], record, 0):
-            found = note(s.out, found, READ_WRITE, i, lanes[i], granule, record, s.sites[granule])
+            found = add_conflict(s.out, found, READ_WRITE, i, lanes[i], granule, record, s.sites[granule])
     return found
 
 
@@ -443,9 +463,9 @@ def check_async(
     # `lane` is -1 for an access of all lanes. `what` is the kind of the conflict if nothing orders the two accesses.
     record = s.records[granule]
     if not is_ordered(c, w, lane, record, 0):
-        return note(s.out, found, what, position, lane, granule, record, s.sites[granule])
+        return add_conflict(s.out, found, what, position, lane, granule, record, s.sites[granule])
     if _needs_fence((record >> 10) & 63, bulk) and not is_ordered(c, w, lane, record, 1):
-        return note(s.out, found, UNFENCED, position, lane, granule, record, s.sites[granule])
+        return add_conflict(s.out, found, UNFENCED, position, lane, granule, record, s.sites[granule])
     return found
 
 
@@ -472,10 +492,10 @@ def write_rows(
         suspicious = _may_conflict(c, s, w, lane, FENCED, first, last)
         for granule in range(first, last):
             record = records[granule]
-            if record == good and not suspicious and not len(s.far):
+            if record == good and not suspicious and not len(s.remote_reads):
                 continue
             if strength and not record:
-                found = note(s.out, found, UNWRITTEN, i, lane, granule, 0, -1)
+                found = add_conflict(s.out, found, UNWRITTEN, i, lane, granule, 0, -1)
             elif record != good:
                 ordered = not record or is_visible(c.vectors, w, record, True)
                 if not ordered and not _is_morally_strong(c, w, strength, record):
@@ -484,12 +504,12 @@ def write_rows(
             if suspicious:
                 reads = s.asynchronous and granule & in_chunk == 0
                 found = _check_readers(c, s, w, lane, strength, granule, reads, True, i, found)
-            for row in range(len(s.far)):
-                entry = s.far[row, granule]
+            for row in range(len(s.remote_reads)):
+                entry = s.remote_reads[row, granule]
                 if entry and not _is_morally_strong(c, w, strength, entry):
-                    found = _check_far(c, s, w, lane, row, granule, 1, i, found)
-            if granule & in_chunk == 0 and len(s.far) and s.asynchronous:
-                found = _check_sent(c, s, w, lane, granule, i, found)
+                    found = _check_remote_reads(c, s, w, lane, row, granule, 1, i, found)
+            if granule & in_chunk == 0 and len(s.remote_reads) and s.asynchronous:
+                found = _check_copy_reads(c, s, w, lane, granule, i, found)
         records[first:last] = fresh
         s.sites[first:last] = pc
         s.origins[first >> narrow : last >> narrow] = origins[i]

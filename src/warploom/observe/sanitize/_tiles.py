@@ -15,9 +15,9 @@ from warploom.observe.sanitize._shared_shadow import (
     READ_WRITE,
     UNWRITTEN,
     SharedArrays,
+    add_conflict,
     check_async,
     is_visible,
-    note,
 )
 from warploom.observe.sanitize.clock_arrays import ASYNC, MANY, ClockArrays
 
@@ -86,7 +86,7 @@ def read_tiles(
                         continue
                     good = record
                     if record == 0:
-                        found = note(s.out, found, UNWRITTEN, i * 4, -1, granule, 0, -1)
+                        found = add_conflict(s.out, found, UNWRITTEN, i * 4, -1, granule, 0, -1)
                         continue
                     # True if all four warps know the write, whichever lane made it.
                     whole = (record >> 10) & 63 != ASYNC

@@ -34,8 +34,8 @@ An access happens before the next access only if KNOWN or SOME shows it, whateve
 
 In the clock of warp w, KNOWN of w is the last time at which all lanes of w were synchronised. SOME of a class of w's
 asynchronous operations is the time up to which each lane knows that the operations it issued are complete. Some lanes
-of w may have acquired more than the others. `few[w]` has these lanes as bits. Row `Clocks.warps + w` is their clock.
-`fencing[w]` has the lanes that have executed a proxy fence. Its fenced parts are in the same row.
+of w may have acquired more than the others: `ahead[w]` has these lanes as bits, and row `Clocks.warps + w` is their
+clock. `fencing[w]` has the lanes that have executed a proxy fence. Its fenced parts are in the same row.
 
 Lanes of warp w may also synchronise with each other. All accesses of lane j up to the time `lane_times[w, i, j]`
 happen before the next access of lane i; times before KNOWN of w may be missing. `operations[w, i, k]` is SOME of the
@@ -89,7 +89,7 @@ class ClockArrays(NamedTuple):
 
     vectors: Array
     clock: Array
-    few: Array
+    ahead: Array
     fencing: Array
     partial: Array
     lane_times: Array
@@ -125,14 +125,14 @@ def join(V: Array, target: int, source: int) -> None:
 @njit
 def release(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
     """Release the clocks of lanes to the clocks at `rows`. See `Clocks.release`."""
-    V, clock, few, own, per_cta, base = c.vectors, c.clock, c.few, c.own, c.per_cta, c.base
+    V, clock, ahead, own, per_cta, base = c.vectors, c.clock, c.ahead, c.own, c.per_cta, c.base
     total = len(clock)
     for i in range(len(warps)):
         w, row = warps[i], rows[i]
         if row < 0:
             continue
         join(V, row, w)
-        if few[w] or c.fencing[w]:
+        if ahead[w] or c.fencing[w]:
             join(V, row, total + w)
         g = own[w]
         released = lanes[i] if full[i] else _publish(c, w, lanes[i])
@@ -193,21 +193,21 @@ def _acquire_lanes(c: ClockArrays, w: int, lanes: int, full: bool, row: int) -> 
 @njit
 def _join_warp(c: ClockArrays, w: int, row: int) -> None:
     # SOME of own thread copies counts copies for which all lanes have waited. Other warps release copies of some lanes.
-    V, beside, column = c.vectors, len(c.few) + w, c.own[w] + THREAD_COPIES * c.per_cta
+    V, ahead_row, column = c.vectors, len(c.ahead) + w, c.own[w] + THREAD_COPIES * c.per_cta
     kept, time, lanes = V[w, SOME, column], V[row, SOME, column], V[row, MASK, column]
     _complete_copies(c, w, -1, row)
     join(V, w, row)
     V[w, SOME, column] = kept
-    if row == beside:
-        V[beside] = 0
-        c.few[w] = c.fencing[w] = 0
+    if row == ahead_row:
+        V[ahead_row] = 0
+        c.ahead[w] = c.fencing[w] = 0
     if lanes == 0:
         return
     for lane in range(32):
         if (lanes >> lane) & 1 == 0 and c.copy_issued[w, lane] > V[w, KNOWN, column]:
-            V[beside, SOME, column] = max(V[beside, SOME, column], time)
-            V[beside, MASK, column] |= lanes
-            c.few[w] = -1
+            V[ahead_row, SOME, column] = max(V[ahead_row, SOME, column], time)
+            V[ahead_row, MASK, column] |= lanes
+            c.ahead[w] = -1
             return
     V[w, KNOWN, column] = max(V[w, KNOWN, column], time)
 
@@ -235,9 +235,9 @@ def _acquire(c: ClockArrays, w: int, lanes: int, full: bool, row: int) -> None:
     if full:
         _join_warp(c, w, row)
     else:
-        join(c.vectors, len(c.few) + w, row)
+        join(c.vectors, len(c.ahead) + w, row)
         _complete_copies(c, w, lanes, row)
-        c.few[w] |= lanes
+        c.ahead[w] |= lanes
 
 
 @njit
@@ -250,7 +250,7 @@ def synchronise(c: ClockArrays, warps: Array) -> None:
 @njit
 def _synchronise(c: ClockArrays, w: int) -> None:
     V, clock, base, g = c.vectors, c.clock, c.base, c.own[w]
-    if c.few[w] or c.fencing[w]:
+    if c.ahead[w] or c.fencing[w]:
         _join_warp(c, w, len(clock) + w)
     for column in (g, base + w if base >= 0 else g):
         V[w, KNOWN, column] = clock[w]
@@ -297,12 +297,12 @@ def leave_barriers(
 @njit
 def synchronise_lanes(c: ClockArrays, warps: Array, lanes: Array) -> None:
     """Synchronise some lanes of each warp. See `Clocks.synchronise_lanes`."""
-    V, clock, few = c.vectors, c.clock, c.few
+    V, clock, ahead = c.vectors, c.clock, c.ahead
     for k in range(len(warps)):
         w, members = warps[k], lanes[k]
         g = c.own[w]
-        if few[w] & members:
-            few[w] |= members
+        if ahead[w] & members:
+            ahead[w] |= members
         if c.fencing[w] & members:
             c.fencing[w] |= members
         c.fence_times[w] = V[w, SOME_F:MASK, g]
@@ -334,7 +334,7 @@ def proxy_fence(
     c: ClockArrays, warps: Array, lanes: Array, full: Array, in_shared: bool, in_global: bool
 ) -> None:  # fmt: skip
     """Record a proxy fence of lanes in shared or global memory. See `Clocks.proxy_fence`."""
-    V, clock, few, per_cta, base = c.vectors, c.clock, c.few, c.per_cta, c.base
+    V, clock, ahead, per_cta, base = c.vectors, c.clock, c.ahead, c.per_cta, c.base
     total, n = len(clock), V.shape[2]
     for i in range(len(warps)):
         w = warps[i]
@@ -347,7 +347,7 @@ def proxy_fence(
             if not (in_shared if fence == SHARED_FENCE else in_global):
                 continue
             for source in (w, total + w):
-                if source == w or few[w]:
+                if source == w or ahead[w]:
                     for agent in range(n):
                         V[row, fence, agent] = max(V[row, fence, agent], V[source, KNOWN, agent])
                         if agent != g and (base < 0 or agent != base + w):
@@ -516,23 +516,23 @@ def is_ordered_in_warp(c: ClockArrays, w: Any, lane: int, by: int, clock: Any, s
     time = V[w, SOME + fenced, g] if lane < 0 or by == lane else c.fence_times[w, fenced - 1]
     if clock <= time and (lane < 0 or (by < 32 and (V[w, FENCED_MASK, g] >> by) & 1 != 0)):
         return True
-    beside = is_beside(c, w, lane, fenced)
-    if beside and clock <= V[len(c.few) + w, KNOWN + fenced, g]:
+    lane_is_ahead = is_ahead(c, w, lane, fenced)
+    if lane_is_ahead and clock <= V[len(c.ahead) + w, KNOWN + fenced, g]:
         return True
     for other in range(32):
         if (LANE_SETS[by] >> other) & 1 and clock > c.covered[w, fenced - 1, other]:
             return False
-    return beside or c.fencing[w] == 0
+    return lane_is_ahead or c.fencing[w] == 0
 
 
 @njit
-def is_beside(c: ClockArrays, w: Any, lane: int, fenced: int) -> bool:
-    """Return True if a lane knows the clock of the lanes of its warp `w` that have acquired more.
+def is_ahead(c: ClockArrays, w: Any, lane: int, fenced: int) -> bool:
+    """Return True if the second clock of warp `w` (see `ahead`) applies to a lane.
 
-    If `fenced` is not 0, return True if the lane knows the fenced parts of this clock. A `lane` of -1 stands for all
+    If `fenced` is not 0, return True if the fenced parts of this clock apply. A `lane` of -1 stands for all
     lanes.
     """
-    lanes = c.few[w] | c.fencing[w] if fenced else c.few[w]
+    lanes = c.ahead[w] | c.fencing[w] if fenced else c.ahead[w]
     return lanes != 0 and (lane < 0 or (lanes >> lane) & 1 != 0)
 
 
@@ -565,23 +565,23 @@ def is_ordered(c: ClockArrays, w: Any, lane: int, record: Any, fenced: int) -> b
     A `lane` of -1 stands for all lanes. `fenced` is 0, or SHARED_FENCE if a proxy fence must be between
     the two accesses.
     """
-    V, few, g, per_cta = c.vectors, c.few, c.own[w], c.per_cta
+    V, ahead, g, per_cta = c.vectors, c.ahead, c.own[w], c.per_cta
     agent = record >> 44
     clock = (record >> 16) & 0xFFFFFFF
     by = (record >> 4) & 63
-    beside = is_beside(c, w, lane, fenced)
+    lane_is_ahead = is_ahead(c, w, lane, fenced)
     if ((record >> 10) & 63) == REMOTE_STORE:
-        return clock <= V[w, WIDE, agent] or (beside and clock <= V[len(few) + w, WIDE, agent])
+        return clock <= V[w, WIDE, agent] or (lane_is_ahead and clock <= V[len(ahead) + w, WIDE, agent])
     if clock <= V[w, KNOWN + fenced, agent]:
         return True
     distance = agent - g
     if distance >= 0 and distance < STREAMS * per_cta and distance % per_cta == 0:
         stream = distance // per_cta
-        if stream == THREAD_COPIES and beside and is_released(c, len(few) + w, agent, -1, by, clock, fenced):
+        if stream == THREAD_COPIES and lane_is_ahead and is_released(c, len(ahead) + w, agent, -1, by, clock, fenced):
             return True
         return is_ordered_in_warp(c, w, lane, by, clock, stream, fenced)
     rank, local = agent // c.agents, agent % c.agents
     owner = local * c.ctas + c.cta_of[w] - g // c.agents + rank if local < per_cta else -1
     return is_released(c, w, agent, owner, by, clock, fenced) or (
-        beside and is_released(c, len(few) + w, agent, owner, by, clock, fenced)
+        lane_is_ahead and is_released(c, len(ahead) + w, agent, owner, by, clock, fenced)
     )

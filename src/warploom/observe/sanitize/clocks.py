@@ -1,10 +1,16 @@
 # pyright: reportUnknownMemberType=false
 """Vector clocks, which record the accesses that happen before the next access of each warp.
 
-A vector clock has one component, a time, for each agent. Agents are warps, four classes of asynchronous operations of
-each warp, and mbarriers. The time of an mbarrier is its number of complete phases. The time of operations is the number
-of groups that the warp has committed. The time of a warp increases at its releases, proxy fences and synchronisations.
-A record of an access has the agent that accesses memory, or the mbarrier that completes the access, and its time.
+A vector clock has one component, a time, for each agent. Agents are warps, mbarriers, and four classes of asynchronous
+operations of each warp:
+
+- The time of a warp increases at its releases, proxy fences and synchronisations.
+- The time of an mbarrier is its number of complete phases.
+- The time of a class of operations is the number of groups that the warp has committed.
+
+The record of an access contains an agent and its time at the access. The agent is the warp or the operation that
+accesses memory, or the mbarrier that completes the access. An access happens before the next access of a warp if its
+time is not later than the component of its agent in the clock of the warp.
 
 Barriers, mbarriers and memory locations also have clocks. To release is to join the clock of a warp into the clock of
 such an object. To acquire is to join the clock of the object into the clock of a warp. A join takes the maximum of each
@@ -61,9 +67,8 @@ def strength_at(level: int, size: int) -> int:
 class Clocks:
     """Vector clocks of warps, barriers, mbarriers and memory locations of one wave of CTAs.
 
-    A wave is the set of CTAs that the emulator runs at the same time. `vectors[row, part, agent]` holds all clocks. Row
-    w is the clock of warp w. `mbarriers` is the number of mbarriers in each CTA. `ordered` is set if the kernel has
-    fences or ordered accesses.
+    `vectors[row, part, agent]` contains all clocks. Row w is the clock of warp w. `mbarriers` is the number of
+    mbarriers in each CTA. `ordered` is set if the kernel has fences or ordered accesses.
     """
 
     def __init__(self, topology: Topology, splits: WarpSplits, mbarriers: int, ordered: bool) -> None:
@@ -94,7 +99,7 @@ class Clocks:
         self.vectors = np.zeros((rows, PARTS, columns), np.int32)
         self._next = rows  # row of the next location
         self.clock = np.ones(self.warps, np.int32)
-        self.few = np.zeros(self.warps, np.int32)
+        self.ahead = np.zeros(self.warps, np.int32)
         self.fencing = np.zeros(self.warps, np.int32)
         self.partial = np.zeros(self.warps, np.bool_)  # True for warps with a time in `lanes` after KNOWN
         self.lane_times = np.zeros((self.warps, 32, 32), np.int32)
@@ -125,7 +130,7 @@ class Clocks:
         first = topology.rank * self.agents + STREAMS * self.per_cta
         self.phase_columns = (first[:, None] + np.arange(self.mbarriers)).reshape(-1).astype(np.int64)
         self.arrays = ClockArrays(
-            self.vectors, self.clock, self.few, self.fencing, self.partial, self.lane_times, self.operations,
+            self.vectors, self.clock, self.ahead, self.fencing, self.partial, self.lane_times, self.operations,
             self.fence_times, self.covered, self.published, self.own, self.per_cta, self.base, self.agents, self.ctas,
             topology.cta_of, topology.cluster_of, self.copy_issued, self.copy_done, self.bulk_done, self.bulk_waits,
         )  # fmt: skip

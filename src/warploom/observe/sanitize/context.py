@@ -13,10 +13,7 @@ from warploom.observe.sanitize.report import Report
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Launch, resident CTAs and vector clocks of one wave of CTAs, and the report of all waves.
-
-    A wave is the set of CTAs that the emulator runs at the same time.
-    """
+    """Launch, resident CTAs and vector clocks of one wave of CTAs, and the report of all waves."""
 
     launch: Launch
     resident: Resident

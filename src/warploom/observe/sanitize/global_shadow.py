@@ -1,9 +1,9 @@
 # pyright: reportUnknownMemberType=false
 """Last accesses to global memory: races between threads of the grid, and conflicts with bulk copies.
 
-A granule is 4 bytes, or less after a narrower access. A record of an access is
-`wave << 55 | warp << 44 | time << 16 | kind << 10 | lane << 4 | strength`. `warp` is an index in the
-wave, the set of CTAs that run at the same time. `clocks` defines the other fields.
+A granule has 4 bytes, or fewer after a narrower access. The record of an access is
+`wave << 55 | warp << 44 | time << 16 | kind << 10 | lane << 4 | strength`, where `warp` is an index in the wave.
+`clock_arrays` defines the other fields.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from warploom.emulator.grid import Placement
 from warploom.isa.model.effects import Access
 from warploom.layout import TensorMapFields
 from warploom.numerics._compile import njit
-from warploom.observe.sanitize._shared_shadow import COLUMNS, ROOM, note, together
+from warploom.observe.sanitize._shared_shadow import COLUMNS, ROOM, add_conflict, together
 from warploom.observe.sanitize.clock_arrays import (
     ASYNC,
     BULK_DONE,
@@ -36,7 +36,7 @@ from warploom.observe.sanitize.clock_arrays import (
     THREAD_COPY,
     TOGETHER,
     ClockArrays,
-    is_beside,
+    is_ahead,
     is_ordered_in_warp,
     is_released,
     is_weak_write_of,
@@ -359,18 +359,18 @@ def happens_before(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fe
     `wave` is the number of the current wave of CTAs. `fenced` is 0, or GLOBAL_FENCE if a proxy fence must be
     between the two accesses.
     """
-    V, few, own, per_cta, base, cluster_of = c.vectors, c.few, c.own, c.per_cta, c.base, c.cluster_of
+    V, ahead, own, per_cta, base, cluster_of = c.vectors, c.ahead, c.own, c.per_cta, c.base, c.cluster_of
     other = (record >> 44) & 0x7FF
     clock = (record >> 16) & 0xFFFFFFF
     by = (record >> 4) & 63
     kind = (record >> 10) & 63
     copied = kind in (ASYNC, THREAD_COPY, LOAD)
-    total = len(few)
+    total = len(ahead)
     if ((record >> 55) & 0xFF) != wave:
         if base < 0:
             return False
         heard = base + total
-        return V[w, KNOWN, heard] > 0 or (few[w] != 0 and V[total + w, KNOWN, heard] > 0)
+        return V[w, KNOWN, heard] > 0 or (ahead[w] != 0 and V[total + w, KNOWN, heard] > 0)
     if copied:
         if cluster_of[other] != cluster_of[w]:
             if base < 0:
@@ -384,7 +384,7 @@ def happens_before(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fe
             column = base + other
             if since <= V[w, KNOWN, column] or (since <= V[w, SOME, column] and V[w, MASK, column] & lanes):
                 return True
-            if few[w] == 0 or (few[w] >> lane) & 1 == 0:
+            if ahead[w] == 0 or (ahead[w] >> lane) & 1 == 0:
                 return False
             row = total + w
             return since <= V[row, KNOWN, column] or (
@@ -395,7 +395,7 @@ def happens_before(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fe
             phase = clock & ((1 << SLOT) - 1)
             if phase <= V[w, KNOWN, column]:
                 return True
-            return few[w] != 0 and (few[w] >> lane) & 1 != 0 and phase <= V[total + w, KNOWN, column]
+            return ahead[w] != 0 and (ahead[w] >> lane) & 1 != 0 and phase <= V[total + w, KNOWN, column]
         stream = BULK_DONE if kind == ASYNC else THREAD_COPIES
         column = own[other] + stream * per_cta
         if clock <= V[w, KNOWN, column]:
@@ -405,7 +405,7 @@ def happens_before(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fe
         if kind == ASYNC:
             return False
         return is_released(c, w, column, -1, by, clock, 0) or (
-            few[w] != 0 and is_released(c, total + w, column, -1, by, clock, 0)
+            ahead[w] != 0 and is_released(c, total + w, column, -1, by, clock, 0)
         )
     if other == w:
         return clock <= V[w, KNOWN + fenced, own[w]] or is_ordered_in_warp(c, w, lane, by, clock, 0, fenced)
@@ -415,7 +415,7 @@ def happens_before(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fe
     if column < 0:
         return False
     return is_released(c, w, column, other, by, clock, fenced) or (
-        is_beside(c, w, lane, fenced) and is_released(c, total + w, column, other, by, clock, fenced)
+        is_ahead(c, w, lane, fenced) and is_released(c, total + w, column, other, by, clock, fenced)
     )
 
 
@@ -465,16 +465,16 @@ def access_lanes(
                 record = records[granule]
                 held = (record >> 10) & 63
                 if record and read_only:
-                    found = note(s.out, found, READ_ONLY, i, lane, granule, record, sites[granule])
+                    found = add_conflict(s.out, found, READ_ONLY, i, lane, granule, record, sites[granule])
                 elif (
                     record in (0, fresh) or _is_morally_strong(c, wave, w, strength, record) or kind == held == DISCARD
                 ):
                     pass
                 elif not happens_before(c, wave, w, lane, record, 0):
                     what = WRITE_WRITE if writing else READ_WRITE
-                    found = note(s.out, found, what, i, lane, granule, record, sites[granule])
+                    found = add_conflict(s.out, found, what, i, lane, granule, record, sites[granule])
                 elif reading and held == DISCARD:
-                    found = note(s.out, found, UNDETERMINED, i, lane, granule, record, sites[granule])
+                    found = add_conflict(s.out, found, UNDETERMINED, i, lane, granule, record, sites[granule])
                 if writing:
                     for turn in range(2):
                         entry = reads[turn, granule]
@@ -482,7 +482,7 @@ def access_lanes(
                             continue
                         if not happens_before(c, wave, w, lane, entry, 0):
                             site = read_sites[turn, granule]
-                            found = note(s.out, found, WRITE_READ, i, lane, granule, entry, site)
+                            found = add_conflict(s.out, found, WRITE_READ, i, lane, granule, entry, site)
                     if strength and is_weak_write_of(record, head >> 44, lane):
                         continue
                     by = lane
@@ -540,15 +540,15 @@ def _rows(
                 if record and not _is_morally_strong(c, wave, w, strength, record):
                     if not happens_before(c, wave, w, lane, record, 0):
                         what = WRITE_WRITE if writing else READ_WRITE
-                        found = note(s.out, found, what, i, lane, granule, record, sites[granule])
+                        found = add_conflict(s.out, found, what, i, lane, granule, record, sites[granule])
                     elif held == DISCARD and (strength or not writing):
-                        found = note(s.out, found, UNDETERMINED, i, lane, granule, record, sites[granule])
+                        found = add_conflict(s.out, found, UNDETERMINED, i, lane, granule, record, sites[granule])
                     elif (
                         held == GENERIC
                         and ((record >> 55) & 0xFF) == wave
                         and not happens_before(c, wave, w, lane, record, GLOBAL_FENCE)
                     ):
-                        found = note(s.out, found, UNFENCED, i, lane, granule, record, sites[granule])
+                        found = add_conflict(s.out, found, UNFENCED, i, lane, granule, record, sites[granule])
             if writing:
                 for turn in range(2):
                     entry = reads[turn, granule]
@@ -556,7 +556,9 @@ def _rows(
                         continue
                     good_reads[turn] = entry
                     if not happens_before(c, wave, w, lane, entry, 0):
-                        found = note(s.out, found, WRITE_READ, i, lane, granule, entry, s.read_sites[turn, granule])
+                        found = add_conflict(
+                            s.out, found, WRITE_READ, i, lane, granule, entry, s.read_sites[turn, granule]
+                        )
                 records[granule] = fresh
                 sites[granule] = pc
             elif heads[i] >= 0:

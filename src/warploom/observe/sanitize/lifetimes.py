@@ -14,8 +14,8 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class _Reach:
-    """Last access of a warp to another CTA.
+class _RemoteAccess:
+    """Last access of a warp to the shared memory of another CTA.
 
     `times` has pairs of an agent and a time (see `clocks`). The access is complete when one of the agents has reached
     its time.
@@ -26,9 +26,10 @@ class _Reach:
     pc: int
 
     def may_follow(self, knows: Array, passed: int) -> bool:
-        """Return True if the access may follow the exit of a CTA.
+        """Return True if nothing orders the access before the exit of a CTA.
 
-        `knows` has the times that the CTA knows, and `passed` the phases of its cluster barrier.
+        `knows` has the times of all agents that the exiting warps know, and `passed` is the number of phases of the
+        cluster barrier that they have waited for.
         """
         return passed <= self.arrivals and all(knows[agent] < time for agent, time in self.times)
 
@@ -46,9 +47,9 @@ class Lifetimes:
         self.passed = np.zeros(warps, np.int64)  # phases of the cluster barrier that each warp knows to be complete
         self.bulk = np.zeros(warps, np.int32)  # clock of the last bulk copy out of shared memory
         self.bulk_site = np.full(warps, -1, np.int64)
-        self._reached: dict[int, dict[int, _Reach]] = {}
-        self._phases: dict[int, dict[tuple[int, int], _Reach]] = {}  # CTA -> (mbarrier, warp)
-        self._sent: dict[int, dict[int, _Reach]] = {}
+        self._reached: dict[int, dict[int, _RemoteAccess]] = {}
+        self._phases: dict[int, dict[tuple[int, int], _RemoteAccess]] = {}  # CTA -> (mbarrier, warp)
+        self._sent: dict[int, dict[int, _RemoteAccess]] = {}
 
     def reach(self, warps: Array, index: Array, lanes: Array, pc: int) -> None:
         """Record accesses of `lanes` to the shared memory of other CTAs.
@@ -57,7 +58,7 @@ class Lifetimes:
         """
         for owner, warp, lane in self._remote(warps, index, lanes):
             self._check(owner, warp, lane, pc)
-            self._reached.setdefault(owner, {})[warp] = _Reach((self._time(warp),), int(self.arrivals[warp]), pc)
+            self._reached.setdefault(owner, {})[warp] = _RemoteAccess((self._time(warp),), int(self.arrivals[warp]), pc)
 
     def arrive_at(self, warps: Array, index: Array, lanes: Array, objects: Array, phase: Array, pc: int) -> None:
         """Record operations of `lanes` on mbarriers of other CTAs.
@@ -71,15 +72,15 @@ class Lifetimes:
             found = int(objects[position, lane])
             if found >= 0:
                 times = self._phase(found, int(phase[found]) + 1), self._time(warp)
-                self._phases.setdefault(owner, {})[found, warp] = _Reach(times, int(self.arrivals[warp]), pc)
+                self._phases.setdefault(owner, {})[found, warp] = _RemoteAccess(times, int(self.arrivals[warp]), pc)
 
     def expect(self, owner: int, warp: int, found: int, phase: int, pc: int) -> None:
         """Record an operation of `warp` on the shared memory of CTA `owner`.
 
         Phase `phase` of mbarrier `found` completes the operation.
         """
-        seen = _Reach((self._phase(found, phase),), int(self.arrivals[warp]), pc)
-        self._phases.setdefault(owner, {})[found, -1] = seen
+        access = _RemoteAccess((self._phase(found, phase),), int(self.arrivals[warp]), pc)
+        self._phases.setdefault(owner, {})[found, -1] = access
 
     def _time(self, warp: int) -> tuple[int, int]:
         """Return the agent and the time of a warp."""
@@ -106,8 +107,8 @@ class Lifetimes:
         Phase phases[i] of mbarrier objects[i] completes the copy of warps[i]. Shapes: all (copies,).
         """
         for warp, found, phase in zip(*(each.tolist() for each in (warps, objects, phases)), strict=True):
-            seen = _Reach((self._phase(found, phase),), int(self.arrivals[warp]), pc)
-            self._sent.setdefault(int(self.topology.cta_of[warp]), {})[found] = seen
+            access = _RemoteAccess((self._phase(found, phase),), int(self.arrivals[warp]), pc)
+            self._sent.setdefault(int(self.topology.cta_of[warp]), {})[found] = access
 
     def copy_out(self, warps: Array, pc: int) -> None:
         """Record that warps issue bulk copies out of shared memory."""
@@ -133,7 +134,7 @@ class Lifetimes:
         theirs = slice(first, first + clocks.agents)
         if self.passed[warp] or clocks.vectors[warp, (KNOWN, SOME), theirs].any():
             return True
-        return bool(clocks.few[warp] and clocks.vectors[topology.warps + warp, KNOWN, theirs].any())
+        return bool(clocks.ahead[warp] and clocks.vectors[topology.warps + warp, KNOWN, theirs].any())
 
     def _check(self, owner: int, warp: int, lane: int, pc: int) -> None:
         topology, report = self.topology, self.context.report

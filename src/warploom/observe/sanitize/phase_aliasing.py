@@ -1,12 +1,13 @@
 # pyright: reportUnknownMemberType=false
 """Phase aliasing: waits that may mistake a phase of an mbarrier for another with the same parity.
 
-Suppose that a warp knows that k phases of an mbarrier are complete; phases count from 0. If the parity of its wait is
-that of k, the wait expects phase k. Otherwise the wait expects phase k - 1. The wait is sound if the phase after the
-expected one cannot complete before the warp tests the mbarrier.
+Phases count from 0. A warp that waits by parity, and knows that k phases of an mbarrier are complete, expects the end
+of phase k if the parity of its wait is that of k. Otherwise it expects the end of phase k - 1. The wait is correct if
+the phase after the expected one cannot end before the warp tests the mbarrier.
 
-The vector clocks here record which warp follows which in time, not which accesses are visible. Each warp and each CTA
-barrier has one clock. Each mbarrier has two: one collects arrivals, and waits acquire the other.
+The vector clocks of this module represent which warp follows which in time. Unlike those of `clocks`, they do not
+represent which accesses are visible. Each warp and each CTA barrier has one clock. Each mbarrier has two: arrivals
+release to the first, and waits acquire the second.
 """
 
 from dataclasses import dataclass

@@ -86,10 +86,10 @@ class SharedShadow:
             last_reads=np.zeros((blocks, readers, 3), np.int64),
             async_reads=np.zeros((readers, size // 16 if asynchronous else 1), np.int64),
             asynchronous=asynchronous,
-            far=np.zeros((others, granules), np.int64),
-            far_sites=np.zeros((others, granules), np.int32),
-            sent=np.zeros(size // 16 if asynchronous and others else 1, np.int64),
-            sent_sites=np.zeros(size // 16 if asynchronous and others else 1, np.int32),
+            remote_reads=np.zeros((others, granules), np.int64),
+            remote_sites=np.zeros((others, granules), np.int32),
+            copy_reads=np.zeros(size // 16 if asynchronous and others else 1, np.int64),
+            copy_sites=np.zeros(size // 16 if asynchronous and others else 1, np.int32),
             origins=np.zeros(size // 16, np.int32),
             sources=np.zeros(size // 4, np.int64),
             cta_granules=self.shared.stride // granule,
@@ -105,7 +105,9 @@ class SharedShadow:
             return held - (agent << 44) + ((agent // before * after + agent % before) << 44)
 
         arrays = self.arrays
-        self.arrays = arrays._replace(records=moved(arrays.records), far=moved(arrays.far), sent=moved(arrays.sent))
+        self.arrays = arrays._replace(
+            records=moved(arrays.records), remote_reads=moved(arrays.remote_reads), copy_reads=moved(arrays.copy_reads)
+        )
 
     # Accesses ---------------------------------------------------------------------------------------------
 

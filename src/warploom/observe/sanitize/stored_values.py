@@ -39,11 +39,11 @@ class Store:
 def harmful(conflicts: Array, what: int, memory: Array, store: Store, pc: int) -> Array:
     """Remove the conflicts whose stores need no order from `conflicts`, and return the others.
 
-    A row has the columns of `_shared_shadow.note`. Rows of another kind than `what` remain. `pc` is the instruction of
-    `store`. There are two cases without an order: the store does not change the bytes in `memory`, or the other store
-    belongs to the same instruction, and all lanes that store to the address store the same value. Floating-point values
-    count as the same if they agree in half of their significand bits: the lanes then hold copies of one result, which
-    they have rounded in different orders.
+    A row has the columns of `_shared_shadow.add_conflict`. Rows of another kind than `what` remain. `pc` is the
+    instruction of `store`. Stores need no order in two cases. In the first, the store does not change the bytes in
+    `memory`. In the second, one instruction executes both stores, and all lanes that store to the address store the
+    same value. Floating-point values count as the same if they agree in half of their significand bits: the lanes have
+    computed one result with different orders of the additions.
     """
     wide = np.empty((len(store.values), *store.index.shape), store.values.dtype)
     wide[:] = store.values

@@ -195,7 +195,7 @@ class TensorMaps:
             record = self.shadow.record(warp, 0, -1)
             lanes = tuple(np.flatnonzero(active[position]).tolist())
             clock = clocks.vectors[warp, (KNOWN, SOME, MASK)]
-            if clocks.few[warp]:
+            if clocks.ahead[warp]:
                 some = clocks.vectors[clocks.warps + warp, (KNOWN, SOME, MASK)]
                 clock = np.stack([*np.maximum(clock[:2], some[:2]), clock[2] | some[2]])
             found[position] = _Fence(record, event.pc, warp, lanes, clock)

@@ -1,9 +1,10 @@
 # pyright: reportUnknownMemberType=false
 """Check of the accesses to tensor memory, and of its allocation.
 
-Two operations that use the same words, one of them as a write, need an order. Some pairs of operations of one thread
-have it. Otherwise the first operation must be complete: `wait::ld` or `wait::st` completes transfers, and the phase of
-an mbarrier that a commit signals completes other operations. `TensorOrder` decides who knows the completion.
+Two operations that use the same words must be ordered if one of them writes. The hardware orders some pairs of
+operations of one thread (see `tensor_order.is_pipelined`). Any other second operation must follow the completion of the
+first: after `wait::ld` or `wait::st` for a transfer, otherwise after a wait for the mbarrier phase that a commit
+completes. `TensorOrder` determines whether a thread has synchronised with this completion.
 """
 
 from __future__ import annotations
@@ -73,13 +74,12 @@ class TensorMemory:
         self._contents: dict[int, NDArray[np.int8]] = {}  # CTA -> contents of the words since their allocation
         self._blocks: dict[int, dict[int, _Block]] = {}  # CTA -> first column -> block
         self._released: dict[int, int] = {}  # CTA -> instruction of the last release
-        self._taken: dict[int, Operation] = {}  # CTA -> last allocation for a pair
         self._numbers: dict[int, int] = {}  # warp -> number of operations
         self._open: dict[int, list[Operation]] = {}  # warp -> operations without a commit
         self._pending: dict[tuple[int, str], list[Operation]] = {}  # warp, group -> transfers without a wait
         self._multiplied: dict[tuple[int, int], int] = {}  # thread -> number of its last multiplication
         self._unfenced: dict[int, dict[tuple[int, int], Operation]] = {}  # warp -> operations without a fence
-        self._unreleased: dict[int, list[Operation]] = {}  # warp -> operations after the last release
+        self._unreleased: dict[int, list[Operation]] = {}  # warp -> operations since it last signalled other threads
         self._acquired: dict[int, int] = {}  # warp -> instruction of the last synchronisation
 
     # Synchronisation --------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ class TensorMemory:
                 each.release = pc
 
     def acquire(self, warps: Iterable[int], pc: int) -> None:
-        """Record that warps have waited for other threads."""
+        """Record that warps have synchronised with other threads, for example by a wait for an mbarrier."""
         for warp in warps:
             self._acquired[warp] = pc
 
@@ -233,7 +233,7 @@ class TensorMemory:
             self._report_fence_after(access, operation, use)
 
     def _multiplied_between(self, first: Operation, then: Operation) -> bool:
-        """Return True if a thread multiplied after a copy and before the next: the multiplication orders both."""
+        """Return True if a thread multiplied between two copies, which orders the copies."""
         copies = isinstance(first.record, TensorMemoryCopy) and isinstance(then.record, TensorMemoryCopy)
         return copies and first.thread == then.thread and self._multiplied.get(first.thread, 0) > first.number
 
@@ -313,11 +313,11 @@ class TensorMemory:
         self.report.add(code, operation.pc, old.pc, message, subject=subject, fixes=fixes)
 
     def _check_written(self, cta: int, operation: Operation, use: Use) -> None:
-        """Report reads of words that nothing wrote since their allocation.
+        """Report reads of words that nothing has written since their allocation.
 
         Scale factors and sparsity metadata are never the sums of a multiplication. For them, sums count as unwritten.
-        A load may read words that its thread does not use, for example those of lanes that M = 64 leaves free. Loads
-        are therefore reported only if nothing wrote any of their words.
+        A load may read words that its thread does not use, for example those of lanes that a D with M = 64 leaves
+        free. A load is therefore reported only if none of its words has been written.
         """
         if use.kind == "write" or not use.lanes:
             return
@@ -363,13 +363,9 @@ class TensorMemory:
     def _take(self, cta: int, warp: int, first: int, columns: int, event: TensorAllocate) -> None:
         self._blocks.setdefault(cta, {})[first] = _Block(first + columns, event.pc, warp)
         self._words(cta)[:, first : first + columns] = 0
-        if event.ctas == 2:
-            self._taken[cta] = Operation(event.pc, (warp, -1), None, None, self.aliasing.time(warp), 0)
-            if not self.lifetimes.knows(cta ^ 1, warp):
-                message = "this allocates tensor memory together with the peer CTA, which may not have started"
-                self.report.add(
-                    "sanitize.cluster/start", event.pc, -1, f"{message}; {self.context.describe(warp)}"
-                )  # fmt: skip
+        if event.ctas == 2 and not self.lifetimes.knows(cta ^ 1, warp):
+            message = "this allocates tensor memory together with the peer CTA, which may not have started"
+            self.report.add("sanitize.cluster/start", event.pc, -1, f"{message}; {self.context.describe(warp)}")
 
     def _release(self, cta: int, warp: int, first: int, columns: int, event: TensorAllocate) -> None:
         self._released[cta] = event.pc
@@ -395,7 +391,7 @@ class TensorMemory:
                 self.report.add("sanitize.tensor/leak", block.pc, -1, message)
 
     def notes(self) -> tuple[Note, ...]:
-        """Return notes on the last releases of columns, for a trap of an access to tensor memory."""
+        """Return notes on the last releases of columns. They explain a trap at an access to tensor memory."""
         program = self.context.program
         return tuple(
             Note(f"{program.place_of(pc)} has released columns", program.span_of(pc))

@@ -1,8 +1,8 @@
 # pyright: reportUnknownMemberType=false
 """Reads of shared memory by operations on tensor memory, and the commits that complete them.
 
-The reads of a warp belong to the class MULTIPLICATIONS of its asynchronous operations (see `clocks`). Their time is the
-number of the operation.
+In the records, the agent of a read is the class MULTIPLICATIONS of the warp's asynchronous operations (see `clocks`).
+The time is the number of the operation.
 """
 
 from collections.abc import Iterator
@@ -22,9 +22,9 @@ from warploom.observe.sanitize._shared_shadow import (
     READ_WRITE,
     UNWRITTEN,
     SharedArrays,
+    add_conflict,
     check_async,
     is_visible,
-    note,
 )
 from warploom.observe.sanitize.clock_arrays import KNOWN, MULTIPLICATIONS, ClockArrays
 from warploom.observe.sanitize.context import Context
@@ -182,7 +182,7 @@ def _read_matrix(
                     continue
                 if record == 0:
                     if (granule << s.shift) & 15 < used:
-                        found = note(s.out, found, UNWRITTEN, 0, lane, granule, 0, -1)
+                        found = add_conflict(s.out, found, UNWRITTEN, 0, lane, granule, 0, -1)
                 elif not is_visible(c.vectors, w, record, s.fences_copies):
                     found = check_async(c, s, w, lane, granule, READ_WRITE, s.fences_copies, 0, found)
                 good = record

@@ -1,7 +1,8 @@
-"""Order of operations on tensor memory: what completes them, and which threads know that.
+"""Order of operations on tensor memory, and their completion as other warps know it.
 
-A warp counts as one thread, except that a commit covers only the operations of its own lane. The time of a warp is that
-of `PhaseAliasing`, which orders warps by every synchronisation, relaxed ones included.
+All lanes of a warp count as one thread here, with one exception: a commit covers only the operations of its own lane.
+`PhaseAliasing` provides the times of warps, and decides which warp follows which. It regards every synchronisation,
+including relaxed ones.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ class Operation:
     Times are those of the issuing warp in `PhaseAliasing`, and 0 if the event has not occurred.
 
     - record: record of `isa.model.tensor_memory`.
-    - key: value that multiplications with the same accumulator and shape share.
+    - key: for multiplications, a value that is equal for the same accumulator and shape.
     - time: time of the issue.
     - number: number of the operation among those of the warp.
     - done: time at which the warp has waited for the transfer.
     - fenced: time of the first `before_thread_sync` after `done`; for other operations than transfers, after `time`.
-    - release: first later instruction with which the warp signals other threads, or -1.
+    - release: first later instruction by which the warp signals other threads, or -1.
     """
 
     pc: int
@@ -53,9 +54,10 @@ class Operation:
 
 @dataclass(slots=True)
 class _Commits:
-    """Commits of a thread: covered operations and completed phase, by mbarrier (CTA, index in the CTA).
+    """Commits of a thread, by mbarrier (CTA, index in the CTA).
 
-    The entries stay when an mbarrier is invalidated, which does not wait for its phase.
+    A commit is the pair of the last operation that it covers, and the number of phases that are complete after its
+    arrival. The entries stay when an mbarrier is invalidated, because the operations may still be in progress then.
     """
 
     by_mbarrier: dict[tuple[int, int], deque[tuple[int, int]]] = field(
@@ -128,9 +130,9 @@ class TensorOrder:
 def is_pipelined(first: Operation, old: Use, then: Operation, new: Use) -> bool:
     """Return True if two uses of the same words by one thread take effect in the order of their issue.
 
-    After a multiplication, the manual names only a shift and a multiplication with the same accumulator and shape.
-    CUTLASS and Triton also rely on the order of a later copy, and attention kernels of CUTLASS on that of a later
-    multiplication that overwrites A.
+    After a multiplication, the manual promises this order only for a shift and for a multiplication with the same
+    accumulator and shape. CUTLASS and Triton also rely on the order of a later copy, and attention kernels of CUTLASS
+    on that of a later multiplication that overwrites A.
 
     Source: PTX ISA 9.7.16.6.2.
     """

@@ -1,7 +1,7 @@
 """Check for registers of tensor memory loads that are used before the wait for the loads.
 
-Before the run, an analysis of the control flow finds the instructions that may use registers of a load that no wait
-covers on some path. Only these instructions are checked in the run.
+Before the run, an analysis of the control flow finds the instructions that may use registers of a load before a wait,
+on at least one path. Only these instructions are checked in the run.
 """
 
 from collections.abc import Callable, Mapping

@@ -338,10 +338,7 @@ class Transfers:
 def _next_objects(found: Array, left: Array, bits: Array, which: Array) -> bool:
     """Select one mbarrier for each warp, and remove the lanes that use it from `left`.
 
-    Return False if no lane has an mbarrier.
-
-
-    Write the removed lanes to `bits`, and their mbarriers, or -1, to `which`.
+    Return False if no lane has an mbarrier. Write the removed lanes to `bits`, and their mbarriers, or -1, to `which`.
     """
     some = False
     for i in range(len(found)):
