@@ -149,7 +149,9 @@ class Multiplications:
         return kind if is_uniform else None
 
     def _kind(self, record: TensorMultiply, words: Sequence[int]) -> Kind:
-        """Return the kind of a multiplication with the descriptors `words`. Their start addresses do not matter.
+        """Return the kind of a multiplication with the descriptors `words`.
+
+        The start addresses of the descriptors do not matter.
 
         Errors: UsageError, NoModelError.
         """
@@ -486,9 +488,9 @@ def can_chain(record: TensorMultiply) -> bool:
 def _descriptors(
     record: TensorMultiply, values: dict[str, NDArray[Any]], *, with_starts: bool = False
 ) -> list[NDArray[np.uint64]]:
-    """Return the instruction descriptors, the matrix descriptors of B and then of A, and the zero-column masks.
+    """Return the instruction descriptors, the matrix descriptors and the zero-column masks.
 
-    Without `with_starts`, the start addresses of the matrix descriptors are 0.
+    The matrix descriptors are those of B and then of A. Without `with_starts`, their start addresses are 0.
     """
     names = ("b",) if record.a_in_tensor else ("b", "a")
     mask = np.uint64((1 << 64) - 1 if with_starts else (1 << 64) - 1 - _START)
