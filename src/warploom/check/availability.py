@@ -17,7 +17,7 @@ _DIRECTIVE_CODES = frozenset({"directive/target", "directive/ptx"})
 def errors_of(
     module: Module, functions: Collection[Function], instructions: Collection[Instruction]
 ) -> list[Diagnostic]:
-    """Return the errors that `check` reports for a header, the directives of functions, and some instructions.
+    """Return the errors of `check` for a header, the directives of functions, and some instructions.
 
     For the header and the directives, these are the errors about the target and the PTX version.
     """
