@@ -17,9 +17,9 @@ _DIRECTIVE_CODES = frozenset({"directive/target", "directive/ptx"})
 def errors_of(
     module: Module, functions: Collection[Function], instructions: Collection[Instruction]
 ) -> list[Diagnostic]:
-    """Return the errors about the target and PTX version in a header and on functions, and all of some instructions.
+    """Return the errors of `check` for a header, the directives of functions, and some instructions.
 
-    The errors are those of `check`.
+    For the header and the directives, these are the errors about the target and the PTX version.
     """
     target, ptx, header = check_header(module, None, None)
     found = [each for each in header if each.code == "module/version"] if module.version < target.first_version else []

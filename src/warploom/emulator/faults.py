@@ -47,7 +47,7 @@ class Deadlock(RunError):
 
 
 class Unsupported(WarploomError):
-    """Use of a feature that is not implemented or that the module's target lacks, found before the kernel starts."""
+    """Use of a feature that the emulator or the module's target lacks, found before the kernel starts."""
 
 
 def diagnostic(

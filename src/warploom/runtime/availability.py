@@ -16,9 +16,10 @@ from warploom.ptx import Function, Instruction
 
 
 def check_availability(program: Program) -> None:
-    """Refuse a kernel if the target or the PTX version of its module lacks what the kernel or its functions use.
+    """Refuse a kernel that uses what the target or the PTX version of its module lacks.
 
-    A target or a PTX version that Warploom does not know may have everything.
+    The functions that the kernel may call belong to it. A target or a PTX version that Warploom does not know may have
+    everything.
 
     Errors: Unsupported, with the errors that `check` reports.
     """
@@ -46,7 +47,7 @@ def _may_lack_directive(function: Function, target: Target, ptx: Version) -> boo
 
 
 def _suspects(program: Program, target: Target, ptx: Version) -> Iterator[Instruction]:
-    """Yield the instructions with a form, a modifier or an operand that the target or the PTX version lacks."""
+    """Yield the instructions that the target or the PTX version lacks according to the manual."""
     registers = {name for name, each in SPECIAL_REGISTERS.items() if each.ptx > ptx or not _has(target, each.target)}
     known: dict[tuple[str, str], tuple[bool, set[str]]] = {}  # by opcode and form: lacks it, and the operands it lacks
     for step in program.steps:
@@ -64,7 +65,7 @@ def _suspects(program: Program, target: Target, ptx: Version) -> Iterator[Instru
 
 
 def _lacks(instruction: Instruction, binding: Binding, target: Target, ptx: Version) -> tuple[bool, set[str]]:
-    """Return True if the target or the PTX version lacks an opcode, and the names of the operands that it lacks."""
+    """Return True if the target or PTX version lacks an opcode, and the operands that the target lacks."""
     form = binding.form
     match = Match(form, binding.slots, form.rows_of(binding.slots))
     operands = {name for name, spec in form.operands.items() if not _has(target, spec.legal.target)}

@@ -45,7 +45,10 @@ class LoadedKernel:
 
     @cached_property
     def program(self) -> Program:
-        """Program of the emulator. Errors: as `load`; Unsupported for what the module's target or PTX version lacks."""
+        """Program of the emulator.
+
+        Errors: Unsupported, also for what the target or the PTX version of the module lacks.
+        """
         from warploom.emulator.loader import load
         from warploom.runtime.availability import check_availability
 

@@ -155,7 +155,7 @@ class Multiplications:
         return found if is_uniform else None
 
     def _decode(self, record: TensorMultiply, words: Sequence[int]) -> Decoded:
-        """Decode the descriptors of a multiplication. Their start addresses do not matter.
+        """Decode the descriptors of a multiplication, whose start addresses do not matter.
 
         Errors: UsageError, NoModelError.
         """
@@ -513,10 +513,9 @@ def can_chain(record: TensorMultiply) -> bool:
 def _descriptors(
     record: TensorMultiply, values: dict[str, NDArray[Any]], *, with_starts: bool = False
 ) -> list[NDArray[np.uint64]]:
-    """Return the descriptors, as arrays with one element for each operation.
+    """Return the instruction descriptors, the matrix descriptors and the zero-column masks.
 
-    They are the instruction descriptors, the matrix descriptors of B and of an A in shared memory, and the zero-column
-    mask descriptors if there are any. Without `with_starts`, the start addresses of the matrix descriptors are 0.
+    The matrix descriptors are those of B and then of A. Without `with_starts`, their start addresses are 0.
     """
     names = ("b",) if record.a_in_tensor else ("b", "a")
     mask = np.uint64((1 << 64) - 1 if with_starts else (1 << 64) - 1 - _START)

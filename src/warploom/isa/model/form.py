@@ -447,7 +447,10 @@ class Match:
     rows: tuple[Row, ...]
 
     def unmet(self, words: Iterable[str], target: Target, ptx: Version) -> Requirement | None:
-        """Return what the instruction needs and a target or a PTX version lacks, or None. `words` are its opcode."""
+        """Return what an instruction needs and a target or a PTX version lacks, or None.
+
+        `words` are the words of its opcode.
+        """
         gated = [word for word in words if word not in self.form.early]
         return unmet_by_rows(self.rows, target, ptx) or unmet_by_words(gated, target, ptx)
 
