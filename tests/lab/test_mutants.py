@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from itertools import count
+
 import pytest
 from observe.sanitize.tensor.kernels import KERNELS
 
@@ -49,3 +52,14 @@ def test_a_register_that_is_set_to_a_number_is_constant() -> None:
     first, second = (kernel.sites[k].instruction.operands[0] for k in (1, 3))
     assert kernel.is_constant(first, last)
     assert not kernel.is_constant(second, last)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_debug_labels_do_not_change_the_mutants(name: str) -> None:
+    numbers = count()
+    labelled = re.sub(r"^    (?=[a-z@])", lambda _: f"    $L__tmp{next(numbers)}: ", TEXTS[name], flags=re.MULTILINE)
+    assert next(numbers) > 10
+    kernel, other = Kernel(TEXTS[name], "k"), Kernel(labelled, "k")
+    assert [site.region for site in other.sites] == [site.region for site in kernel.sites]
+    jumps = re.sub(r"\$L__tmp(\d+): ", r"\g<0>@%p0 bra $L__tmp\1; ", labelled)
+    assert len({site.region for site in Kernel(jumps, "k").sites}) > len({site.region for site in kernel.sites})

@@ -14,7 +14,7 @@ import warploom as wl
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.model.effects import Access, Control, Effect, Slots, word
 from warploom.isa.model.form import Form
-from warploom.ptx import Address, Block, Instruction, Integer, Label, Name, Operand
+from warploom.ptx import Address, Block, Directive, Instruction, Integer, Label, Name, Operand
 
 Edit = tuple["Site", str]
 """Site and the statements that replace its instruction, or "" for a deletion."""
@@ -24,8 +24,8 @@ Edit = tuple["Site", str]
 class Site:
     """Instruction of a kernel.
 
-    `number` is its position in the kernel. Instructions with the same `region` run one after the other, without a label
-    or a jump between them.
+    `number` is its position in the kernel. Instructions with the same `region` run one after the other, without a jump
+    or a target of a jump between them.
     """
 
     number: int
@@ -100,6 +100,17 @@ def _word(rule: Any, slots: Slots) -> str:
     return word(rule, slots)
 
 
+def _referenced(block: Block) -> Iterator[str]:
+    """Yield the names in instructions and tables of targets."""
+    for statement in block.statements:
+        if isinstance(statement, Block):
+            yield from _referenced(statement)
+        elif isinstance(statement, Instruction):
+            yield from (operand.text for operand in statement.operands if isinstance(operand, Name))
+        elif isinstance(statement, Directive) and statement.name == ".branchtargets":
+            yield from statement.names
+
+
 class Kernel:
     """Instructions of an entry of a module, in the order of the text."""
 
@@ -109,6 +120,7 @@ class Kernel:
         body = module.functions[entry].body
         assert body is not None
         self._region = 0
+        self._targets = frozenset(_referenced(body))
         self.sites: list[Site] = []
         self._walk(body)
 
@@ -117,7 +129,7 @@ class Kernel:
             if isinstance(statement, Block):
                 self._walk(statement)
             elif isinstance(statement, Label):
-                self._region += 1
+                self._region += statement.name in self._targets  # other labels are debug information
             elif isinstance(statement, Instruction) and isinstance(found := bind(statement), Binding):
                 self.sites.append(Site(len(self.sites), self._region, statement, found))
                 self._region += self.sites[-1].has(Control)
