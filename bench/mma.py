@@ -134,7 +134,7 @@ def operands(case: Case) -> tuple[Array, Array, Array, Array | None]:
         a, b = (rng.integers(-128, 128, shape).astype(np.int8) for shape in shapes[:2])
         c = rng.integers(-1000, 1000, shapes[2]).astype(np.int32)
     else:
-        a, b = (_floats(rng, name, shape, case.data) for shape in shapes[:2])
+        a, b = (floats(rng, name, shape, case.data) for shape in shapes[:2])
         c = rng.standard_normal(shapes[2]).astype(np.float32 if case.model.d_type == "f32" else np.float16)
         c = c.view(f"u{c.itemsize}")
         if "GEMM" in case.name:
@@ -155,7 +155,8 @@ def scales(case: Case) -> dict[str, Array]:
     }
 
 
-def _floats(rng: np.random.Generator, name: str, shape: tuple[int, ...], data: str) -> Array:
+def floats(rng: np.random.Generator, name: str, shape: tuple[int, ...], data: str) -> Array:
+    """Return random words of a floating-point type. `data` is the kind of values of a `Case`."""
     fmt = FORMATS[name]
     if data == "any bits" or fmt.bits < 8:
         return rng.integers(0, 2 * fmt.sign_bit << fmt.padding, shape).astype(fmt.pattern_dtype)
@@ -293,11 +294,15 @@ def seconds(call: Callable[[], Any], repeat: int) -> float:
     return best
 
 
+def multiplication(case: Case) -> Callable[[], Array]:
+    """Return a call that computes all multiplications of a case."""
+    a, b, c, index = operands(case)
+    return partial(fused.multiplier(case.model), a, b, c, index=index, **scales(case))
+
+
 def speed(case: Case, repeat: int) -> float:
     """Return the speed of a case in millions of products per second."""
-    a, b, c, index = operands(case)
-    multiply, factors = fused.multiplier(case.model), scales(case)
-    return case.products / seconds(lambda: multiply(a, b, c, index=index, **factors), repeat) / 1e6
+    return case.products / seconds(multiplication(case), repeat) / 1e6
 
 
 def measure(case: Case, repeat: int, limit: float) -> list[str]:

@@ -24,18 +24,23 @@ DEPTH = {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32}
 
 
 class Products:
-    """Random multiplications of a warpgroup in each of two CTAs, whose tiles start at multiples of `TILE` bytes."""
+    """Random multiplications of two groups, whose tiles start at multiples of `TILE` bytes.
 
-    def __init__(self, kind: str, majors: str, span: int, columns: int, chains: int, tiles: int, seed: int) -> None:
+    A group is a warpgroup of one CTA. With `pairs`, it has the chains of two CTAs, and each CTA has half of B.
+    """
+
+    def __init__(
+        self, kind: str, majors: str, span: int, columns: int, chains: int, tiles: int, seed: int,
+        *, pairs: bool = False,
+    ) -> None:  # fmt: skip
         self.k, d_type = DEPTH[kind], "f16" if kind == "e4m3" else "f32"
         self.random = np.random.default_rng(seed)
         self.model = models.select("sm_90a", "warpgroup", kind, kind, d_type)
         self.dtype, self.d_dtype = STORAGE[kind], STORAGE[d_type]
-        self.memory = Memory(
-            self.random.integers(0, 256, 2 * SIZE, np.uint8), np.array([SIZE, 0]), LOW, LOW + SIZE
-        )  # fmt: skip
+        self.memory = Memory(self.random.integers(0, 256, 4 * SIZE, np.uint8), LOW, LOW + SIZE)
+        self.origins = SIZE * np.array([[3, 0], [2, 1]])[:, : 1 + pairs]
         self.a = self.tiles(ROWS, majors[0], span, chains, tiles)
-        self.b = self.tiles(columns, majors[1], span, chains, tiles)
+        self.b = self.tiles(columns // (1 + pairs), majors[1], span, chains, tiles)
         if self.random.random() < 0.5:
             self.b.descriptors[:, 1:] = self.b.descriptors[:, :1]  # all chains of a warpgroup have one matrix B
         self.shape = (2, chains, ROWS, columns)
@@ -47,15 +52,16 @@ class Products:
         chunks = table[:: 16 // item].T if major == "m" else table[:, :: 16 // item]
         starts = self.random.integers(0, 4, (2, chains, tiles)) * 2 * TILE + LOW
         return Tiles(
-            (starts >> 4).astype(np.uint64), np.ascontiguousarray(chunks, np.int64), MASKS[span], 0, int(major == "m")
-        )
+            (starts >> 4).astype(np.uint64), np.ascontiguousarray(self.origins), np.ascontiguousarray(chunks, np.int64),
+            MASKS[span], 0, int(major == "m"),
+        )  # fmt: skip
 
-    def matrix(self, tiles: Tiles, g: int, j: int) -> Array:
-        """Return a matrix, read element by element."""
+    def matrix(self, tiles: Tiles, g: int, j: int, origin: int) -> Array:
+        """Return a matrix in the CTA whose first byte is `origin`, read element by element."""
         parts: list[Array] = []
         for descriptor in tiles.descriptors[g, j]:
             at = swizzle(tiles.offsets + (int(descriptor) << 4), SPANS[tiles.mask])
-            index = self.memory.origins[g] + at - LOW
+            index = origin + at - LOW
             found = self.memory.bytes[index[..., None] + np.arange(16)].reshape(len(index), -1).view(self.dtype)
             parts.append(found.T if tiles.transposed else found)
         return np.concatenate(parts, axis=1)
@@ -71,7 +77,7 @@ class Products:
         given = np.zeros((0, 0, 0), self.dtype) if registers is None else registers
         found = tile_products.fused(
             self.memory, self.a, self.b, given, addresses, keeps.astype(np.int64), sizes, elements,
-            fused_fast.strip(columns), fused_fast.parameters(self.model),
+            fused_fast.strip(columns // self.origins.shape[1]), fused_fast.parameters(self.model),
         )  # fmt: skip
         sums[:] = wide[..., :columns]
         assert (wide[..., columns:] == 7).all()
@@ -79,10 +85,13 @@ class Products:
 
     def expected(self, sums: Array, keeps: Array, registers: Array | None = None) -> Array:
         result = np.where(keeps[..., None, None], sums, 0).astype(self.d_dtype)
-        for g in range(2):
-            for j in range(sums.shape[1]):
-                a = self.matrix(self.a, g, j) if registers is None else registers[g * sums.shape[1] + j]
-                a, b, c = (np.ascontiguousarray(each)[None] for each in (a, self.matrix(self.b, g, j), result[g, j]))
+        chains = sums.shape[1]
+        for g, origins in enumerate(self.origins):
+            for j in range(chains):
+                own = origins[j * len(origins) // chains]
+                a = self.matrix(self.a, g, j, own) if registers is None else registers[g * chains + j]
+                b = np.concatenate([self.matrix(self.b, g, j, each) for each in origins])
+                a, b, c = (np.ascontiguousarray(each)[None] for each in (a, b, result[g, j]))
                 result[g, j] = fused.multiply(a, b, c, self.model)[0]
         return result
 
@@ -99,6 +108,16 @@ def test_products_of_tiles(kind: tuple[str, str], span: int, columns: int, chain
     products = Products(*kind, span, columns, chains, tiles, seed)
     sums = products.random.integers(0, 1 << 8 * products.d_dtype.itemsize, products.shape).astype(products.d_dtype)
     keeps = products.random.random((2, chains)) < 0.7
+    expected = products.expected(sums, keeps)
+    assert products.run(sums, keeps) == -1
+    np.testing.assert_array_equal(sums, expected)
+
+
+@pytest.mark.parametrize("majors", ["kk", "mm"])
+@pytest.mark.parametrize("chains", [2, 4])
+def test_products_of_pairs_of_ctas(majors: str, chains: int) -> None:
+    products = Products("f16", majors, 64, 192, chains, 2, 0, pairs=True)
+    sums, keeps = np.ones(products.shape, np.uint32), np.ones((2, chains), np.bool_)
     expected = products.expected(sums, keeps)
     assert products.run(sums, keeps) == -1
     np.testing.assert_array_equal(sums, expected)

@@ -19,7 +19,7 @@ from warploom.numerics.formats import STORAGE
 from warploom.numerics.models import Sum
 from warploom.numerics.tile_products import Memory, Tiles
 
-_NO_TILES = Tiles(np.zeros((0, 0, 0), np.uint64), np.zeros((0, 0), np.int64), 0, 0, 0)
+_NO_TILES = Tiles(np.zeros((0, 0, 0), np.uint64), np.zeros((0, 0), np.int64), np.zeros((0, 0), np.int64), 0, 0, 0)
 _NO_MATRICES = {dtype: np.zeros((0, 0, 0), dtype) for dtype in STORAGE.values()}
 
 
@@ -65,17 +65,22 @@ class TileProducts:
         Shapes: ctas (warpgroups,); descriptors (warpgroups, chains, steps); registers (warpgroups * chains, M, K); sums
             and keeps (warpgroups, chains).
         """
-        memory = Memory(shared.bytes, ctas * shared.stride, SHARED_START, shared.end)
-        return tile_products.fused(*self.arguments(memory, descriptors, registers, sums, keeps.astype(np.int64)))
+        memory = Memory(shared.bytes, SHARED_START, shared.end)
+        origins = (ctas * shared.stride)[:, None]
+        return tile_products.fused(
+            *self.arguments(memory, origins, descriptors, registers, sums, keeps.astype(np.int64))
+        )  # fmt: skip
 
     def arguments(
-        self, memory: Memory, descriptors: Mapping[str, Array], registers: Array | None, sums: Array, keeps: Array
-    ) -> tuple[Any, ...]:
+        self, memory: Memory, origins: Array, descriptors: Mapping[str, Array], registers: Array | None, sums: Array,
+        keeps: Array,
+    ) -> tuple[Any, ...]:  # fmt: skip
         """Return the arguments of `fused`.
 
-        The parameters are those of `execute`, but `keeps` contains integers.
+        `origins` has the index of the first byte of the CTA of each group. The other parameters are those of
+        `execute`, but `keeps` contains integers. Shapes: origins (groups, 1).
         """
-        tiles = [_tiles(each, descriptors[each.name]) for each in self.shared]
+        tiles = [_tiles(each, descriptors[each.name], origins) for each in self.shared]
         a, b = tiles if registers is None else (_NO_TILES, *tiles)
         registers = _NO_MATRICES[self.elements[0].dtype] if registers is None else uniform(registers)
         return memory, a, b, registers, sums, keeps, self.sizes, self.elements, self.strip, self.parameters
@@ -93,9 +98,9 @@ class TileProducts:
         return descriptor, matrix.chunks(descriptor >> 14)[0], int(leaders[group])
 
 
-def _tiles(matrix: SharedMatrix, descriptors: Array) -> Tiles:
+def _tiles(matrix: SharedMatrix, descriptors: Array, origins: Array) -> Tiles:
     offsets, swizzle, base_offset = matrix.chunks(int(descriptors[0, 0, 0]) >> 14)
-    return Tiles(descriptors, offsets, CHUNK_MASK[swizzle], base_offset, int(matrix.major == "MN"))
+    return Tiles(descriptors, origins, offsets, CHUNK_MASK[swizzle], base_offset, int(matrix.major == "MN"))
 
 
 @cache

@@ -1,8 +1,9 @@
-"""Multiplications of tiles in shared memory, with one compiled call for many warpgroups.
+"""Multiplications of tiles in shared memory, with one compiled call for many warpgroups or CTAs.
 
 A *chain* is a list of multiplications that add to the same matrix D, one after the other. The tiles of their matrices A
-are side by side, and so are the tiles of their matrices B. Chains of one warpgroup that have the same matrix B follow
-each other, so that each strip of B is converted once for all of them.
+are side by side, and so are the tiles of their matrices B. A *group* has the chains of a warpgroup, of a CTA, or of a
+pair of CTAs. Chains of one group that have the same matrix B follow each other, so that each strip of B is converted
+once for all of them.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -34,13 +35,9 @@ _ALIGNMENT = 64
 
 
 class Memory(NamedTuple):
-    """Shared memory of all CTAs, and the shared addresses [low, high) of a CTA.
-
-    `origins` has the index of the first byte of the CTA of each warpgroup. Shapes: bytes (size,), origins (groups,).
-    """
+    """Shared memory of all CTAs, and the shared addresses [low, high) of a CTA. Shapes: bytes (size,)."""
 
     bytes: Any
-    origins: Any
     low: Any
     high: Any
 
@@ -51,11 +48,14 @@ class Tiles(NamedTuple):
     The low 14 bits of a descriptor have the start address of a tile in units of 16 bytes. `offsets` has the distance of
     each 16-byte chunk from the start address, before the swizzle. A line of `offsets` is a row of the tile, or a column
     if `transposed` is 1 instead of 0. `mask` is a value of CHUNK_MASK, and `phase` the base offset of the descriptors.
+    `origins` has the index of the first byte of the CTA whose shared memory contains a tile. If the tiles of a group
+    are in several CTAs, each CTA has an equal part: of the chains for A, and of the columns for B.
 
-    Shapes: descriptors (groups, chains, tiles) of u64; offsets (lines, chunks) of i64.
+    Shapes: descriptors (groups, chains, tiles) of u64; origins (groups, CTAs) and offsets (lines, chunks) of i64.
     """
 
     descriptors: Any
+    origins: Any
     offsets: Any
     mask: Any
     phase: Any
@@ -73,18 +73,18 @@ def _part(tiles: Tiles, descriptor: Any, line: Any, lines: Any, chunk: Any, chun
 
 @njit
 def _read_rows(
-    memory: Memory, tiles: Tiles, g: Any, j: Any, elements: Array, first: Any, rows: Any, depth: Any, target: Any,
-    by_columns: Any,
+    memory: Memory, tiles: Tiles, g: Any, j: Any, cta: Any, elements: Array, first: Any, rows: Any, depth: Any,
+    target: Any, by_columns: Any,
 ) -> None:  # fmt: skip
     """Copy the rows [first, first + rows) of a matrix to the address `target`.
 
-    The matrix belongs to chain `j` of warpgroup `g`. The result has the shape (rows, K), or (K, rows) if `by_columns`
-    is 1. `elements` gives the type of an element, and `depth` is K. There must be space for a second copy of the rows
-    after the first one.
+    The matrix belongs to chain `j` of group `g`. `cta` is the index of its CTA in `tiles.origins`. The result has the
+    shape (rows, K), or (K, rows) if `by_columns` is 1. `elements` gives the type of an element, and `depth` is K. There
+    must be space for a second copy of the rows after the first one.
     """
     lines, chunks = tiles.offsets.shape
     item = elements.itemsize
-    origin = address(memory.bytes) + memory.origins[g] - memory.low
+    origin = address(memory.bytes) + tiles.origins[g, cta] - memory.low
     is_turned = tiles.transposed != by_columns
     here = target + is_turned * rows * depth * item
     line, chunk, pitch, step = first, 0, depth * item, _CHUNK * chunks
@@ -105,18 +105,17 @@ def fused(
     memory: Memory, a: Tiles, b: Tiles, registers: Array, sums: Numbers, keeps: Numbers,
     sizes: tuple[int, int, int, int], elements: Any, strip: Array, parameters: Numbers,
 ) -> int:  # fmt: skip
-    """Compute D = A B + D with fused sums for each chain of each warpgroup.
+    """Compute D = A B + D with fused sums for each chain of each group.
 
     `registers` contains the matrices A, or is empty if the matrices A are in shared memory. `sums` has the host
     addresses of the matrices D. If `keeps` is 0, D = A B. `sizes` has M, N, K and the length of a row of D in memory,
     where K is the sum of the extents of all tiles of a chain. `elements` contains three arrays, whose dtypes are those
-    of the elements of A, B and D. `strip` and `parameters` are arguments of `fused_fast.run`. N is a multiple of the
-    number of columns of a strip.
+    of the elements of A, B and D. `strip` and `parameters` are arguments of `fused_fast.run`. The columns of B in a CTA
+    are a multiple of the number of columns of a strip.
 
     Return COMPUTED after the computation. If a tile is out of bounds, compute nothing and return 2 * ((j * groups + g)
-    * tiles + t) + m for the first such tile. It is tile t along K of chain j, of warpgroup g, and of A (m = 0) or B (m
-    = 1). If the descriptors of a matrix differ in more than their start addresses, compute nothing and return
-    DIFFERENT.
+    * tiles + t) + m for the first such tile. It is tile t along K of chain j, of group g, and of A (m = 0) or B (m =
+    1). If the descriptors of a matrix differ in more than their start addresses, compute nothing and return DIFFERENT.
 
     Shapes: registers (groups * chains, M, K); sums and keeps (groups, chains); D is (M, N), row-major, with gaps
     between its rows if they are longer than N.
@@ -141,6 +140,7 @@ def fused(
                         return 2 * ((j * groups + g) * tiles + t) + m
     a_item, width = elements[0].itemsize, 8 * strip.itemsize
     rows, columns, depth, row_length = sizes
+    of_cta = columns // b.origins.shape[1]  # columns of B in the shared memory of a CTA
     tile_rows = 4 if width > 8 else 8
     a_size, b_size = rows * depth, depth * width
     scratch = np.empty((2 + chains) * a_size + 3 * b_size + tile_rows * width + _ALIGNMENT // 8, np.float64)
@@ -163,7 +163,8 @@ def fused(
             if in_registers:
                 words = address(registers) + a_item * a_size * (g * chains + j)
             else:
-                _read_rows(memory, a, g, j, elements[0], zero, rows, depth, words, zero)
+                cta = j * a.origins.shape[1] // chains
+                _read_rows(memory, a, g, j, cta, elements[0], zero, rows, depth, words, zero)
             decode_a(elements[0], words, a_values + 4 * j * a_size, a_exponents + 4 * j * a_size, a_size, fields)
         first = zero
         while first < chains:
@@ -174,7 +175,9 @@ def fused(
                 for t in range(tiles if is_same else 0):
                     is_same &= b.descriptors[g, last, t] == b.descriptors[g, first, t]
             for column in range(0, columns, width):
-                _read_rows(memory, b, g, first, elements[1], column, width, depth, b_words, zero + 1)
+                cta = column // of_cta
+                line = column - cta * of_cta
+                _read_rows(memory, b, g, first, cta, elements[1], line, width, depth, b_words, zero + 1)
                 decode_b(elements[1], b_words, b_values, b_exponents, b_size, fields)
                 for j in range(first, last):
                     d = sums[g, j] + elements[2].itemsize * column

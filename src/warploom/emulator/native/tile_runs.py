@@ -94,8 +94,8 @@ class TileRun:
     def __init__(self, run: AsyncRun, batch: Batch, components: Components) -> None:
         self._accumulators = components.accumulators
         # Native code replaces the address of the bytes.
-        bytes_, origins = np.zeros(1, np.uint8), np.zeros(1, np.int64)
-        self._memory = Memory(bytes_, origins, SHARED_START, components.memory.shared.end)
+        self._memory = Memory(np.zeros(1, np.uint8), SHARED_START, components.memory.shared.end)
+        self._origins = np.zeros((1, 1), np.int64)
         self._run = run
         self._names = {name: number for number, name in enumerate(run.operands)}
         items = [item for vector in run.operands.values() for item in vector.items]
@@ -138,7 +138,7 @@ class TileRun:
             read_a, _ = self._add_read(value, order, units)
             if not read_a:
                 return False
-        arguments = products.arguments(self._memory, descriptors, a, sums, keeps)
+        arguments = products.arguments(self._memory, self._origins, descriptors, a, sums, keeps)
         entry = cast("Compiled", tile_products.fused).native_entry(*arguments)
         if not entry:
             return False

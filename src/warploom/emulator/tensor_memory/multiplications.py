@@ -248,9 +248,9 @@ class Multiplications:
         descriptors = [
             np.stack([each.values[name][group.which] for each in group.chain], axis=1) for name in matrices
         ]  # fmt: skip
-        a = _joined([self._read_a(each)[:, 0] for each in group.unchained()]) if record.a_in_tensor else None
+        a = self._read_chain_a(group)[:, 0] if record.a_in_tensor else None
         wrong = tile_multiplications.execute(
-            record, plan, self.arch, self.storage, self.shared, group.ctas[:, 0], group.d, keeps,
+            record, plan, self.arch, self.storage, self.shared, group.ctas, group.d, keeps,
             list(zip(matrices.values(), descriptors, strict=True)), a,
         )  # fmt: skip
         if wrong >= 0:  # the general path raises the fault
@@ -382,8 +382,20 @@ class Multiplications:
             self.storage.words, group.ctas.reshape(-1), lane, column, group.plan.lanes, values, skipped
         )  # fmt: skip
 
-    def _read_a(self, group: _Group) -> NDArray[Any]:
-        """Return A, or the stored elements of a sparse A. Shapes: (G, copies, M, stored K)."""
+    def _read_chain_a(self, group: _Group) -> NDArray[Any]:
+        """Return the matrices A of a chain in tensor memory, joined along K. Shapes: (G, copies, M, steps * K)."""
+        steps = len(group.chain)
+        addresses = np.stack([each.values["a"][group.which] for each in group.chain])
+        offsets = group.plan.columns_of_a * np.arange(steps, dtype=addresses.dtype)
+        if (addresses == addresses[0] + offsets[:, None]).all():
+            return self._read_a(group, steps)
+        return _joined([self._read_a(each) for each in group.unchained()])
+
+    def _read_a(self, group: _Group, steps: int = 1) -> NDArray[Any]:
+        """Return A, or the stored elements of a sparse A, or `steps` matrices A that are adjacent in tensor memory.
+
+        Shapes: (G, copies, M, steps * stored K).
+        """
         record, plan = group.record, group.plan
         fields = plan.fields
         ctas = group.ctas.reshape(-1)
@@ -395,11 +407,12 @@ class Multiplications:
             return elements.reshape(len(group.which), 1, fields.m, fields.stored_k)
         lane, column = group.address("a")
         groups, rows = plan.lanes.shape
-        self._check_address(group, "A", lane, column, groups, int(plan.lanes.max()) + 1, plan.columns_of_a)
-        out = np.empty((len(ctas), rows, groups * plan.columns_of_a), np.uint32)
+        columns = steps * plan.columns_of_a
+        self._check_address(group, "A", lane, column, groups, int(plan.lanes.max()) + 1, columns)
+        out = np.empty((len(ctas), rows, groups * columns), np.uint32)
         compiled_copies.read_rows(self.storage.words, ctas, group.per_cta(lane), group.per_cta(column), plan.lanes, out)
-        raw = out.reshape(-1, record.ctas, rows, groups, plan.columns_of_a).transpose(0, 3, 1, 2, 4)
-        raw = np.ascontiguousarray(raw).reshape(len(group.which), groups, fields.m, plan.columns_of_a)
+        raw = out.reshape(-1, record.ctas, rows, groups, columns).transpose(0, 3, 1, 2, 4)
+        raw = np.ascontiguousarray(raw).reshape(len(group.which), groups, fields.m, columns)
         if record.shifts_a:
             raw = shifted(raw, rows)
         if fields.is_packed_4bit:

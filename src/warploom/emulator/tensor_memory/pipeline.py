@@ -214,26 +214,32 @@ class TensorPipeline:
         The operations of an item belong to different CTA groups.
         Operations other than multiplications form chains of one item.
         """
-        operations = chain[0]
-        record = operations.record
         self.completed += len(chain)
         for each in chain if self._on_complete is not None else ():
             assert self._on_complete is not None
             self._on_complete(Complete(self.state.pc, "tensor", each.first + which, None))
         try:
-            match record:
-                case TensorMultiply():
-                    self.multiplications.execute(chain, which)
-                case TensorMemoryCopy():
-                    copies.copy(self.storage, self.memory.shared, operations, which)
-                case TensorMemoryShift():
-                    copies.shift(self.storage, operations, which)
-                case TensorCommit():
-                    self._arrive(record, operations, which)
+            self._take_effect(chain, which)
         except Fault as fault:
+            if len(chain) > 1:  # the chain had no effect; one of its items raises the fault at its own instruction
+                for each in chain:
+                    self._execute([each], which)
+            operations = chain[0]
             k = fault.lane if 0 <= fault.lane < operations.count else int(which[0])
             self.state.origin = operations.pc, int(operations.warps[k]), int(operations.lanes[k])
             raise
+
+    def _take_effect(self, chain: Sequence[Operations], which: NDArray[np.int64]) -> None:
+        operations = chain[0]
+        match operations.record:
+            case TensorMultiply():
+                self.multiplications.execute(chain, which)
+            case TensorMemoryCopy():
+                copies.copy(self.storage, self.memory.shared, operations, which)
+            case TensorMemoryShift():
+                copies.shift(self.storage, operations, which)
+            case TensorCommit() as record:
+                self._arrive(record, operations, which)
 
     def _arrive(self, record: TensorCommit, operations: Operations, which: NDArray[np.int64]) -> None:
         for k in which.tolist():

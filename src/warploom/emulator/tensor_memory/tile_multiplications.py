@@ -1,7 +1,7 @@
 """Multiplications that one compiled call executes without copies of B and D.
 
-The call reads A and B from shared memory, and adds to D in tensor memory. The multiplications are executed by one CTA
-each, and have a D with 128 rows of 32-bit elements. For other multiplications, `multiplications` first copies the
+The call reads A and B from shared memory, and adds to D in tensor memory. D has 128 rows of 32-bit elements in each CTA.
+The two CTAs of a pair are two chains with the same B. For other multiplications, `multiplications` first copies the
 operands to arrays.
 """
 
@@ -27,14 +27,14 @@ from warploom.numerics.tile_products import Memory, Tiles
 Numbers = NDArray[np.int64]
 _WORD = 4
 _NARROW = ("e2m1", "e2m3", "e3m2")
-_NO_TILES = Tiles(np.zeros((0, 0, 0), np.uint64), np.zeros((0, 0), np.int64), 0, 0, 0)
+_NO_TILES = Tiles(np.zeros((0, 0, 0), np.uint64), np.zeros((0, 0), np.int64), np.zeros((0, 0), np.int64), 0, 0, 0)
 
 
 def is_direct(record: TensorMultiply, plan: MultiplyPlan, matrices: Sequence[Matrix], arch: str) -> bool:
     """Return True if `execute` supports a multiplication. `matrices` are its operands in shared memory."""
     fields = plan.fields
     return (
-        plan.path == "D"
+        plan.lanes.shape == (1, TENSOR_LANES)
         and record.disabled is None and record.zero_columns is None and not record.sparse
         and STORAGE[fields.dtype].itemsize == _WORD
         and fields.btype not in _NARROW and (record.a_in_tensor or fields.atype not in _NARROW)
@@ -48,33 +48,37 @@ def execute(
     d: tuple[Numbers, Numbers], keeps: NDArray[np.bool_], matrices: Sequence[tuple[Matrix, NDArray[np.uint64]]],
     a: NDArray[Any] | None,
 ) -> int:  # fmt: skip
-    """Execute a chain in each of G CTAs. Where `keeps` is False, the product replaces D.
+    """Execute a chain in each of G CTAs or pairs. Where `keeps` is False, the product replaces D.
 
-    Return -1, or the index in `ctas` of a CTA with a matrix that is out of bounds; D is then unchanged.
+    Return -1, or the index in `ctas` of a CTA or pair with a matrix that is out of bounds; D is then unchanged.
 
     `d` has the lane and the column of D, which the caller has checked. `matrices` pairs each operand in shared memory,
     A first, with its matrix descriptors. If A is in tensor memory, `a` has the matrices A of the chain, joined along K.
 
-    Shapes: ctas and keeps (G,); d: two of (G,); descriptors (G, steps); a (G, M, steps * K).
+    Shapes: ctas (G, CTAs of an operation); keeps (G,); d: two of (G,); descriptors (G, steps); a (G, M, steps * K).
     """
     fields = plan.fields
-    lanes, columns = d
+    lanes, columns = (each[:, None] for each in d)
     steps = matrices[-1][1].shape[1]
     words = storage.words
     sums = words.ctypes.data + _WORD * ((ctas * TENSOR_LANES + lanes) * TENSOR_COLUMNS + columns)
+    origins = ctas * shared.stride
     tiles = [
         Tiles(
-            np.ascontiguousarray(descriptors[:, None]), matrix.offsets, matrix.exchange[0], matrix.phase,
-            int(matrix.major == "MN"),
+            np.repeat(descriptors[:, None], record.ctas, axis=1), origins, matrix.offsets, matrix.exchange[0],
+            matrix.phase, int(matrix.major == "MN"),
         )
         for matrix, descriptors in matrices
     ]  # fmt: skip
     elements = _elements(fields.atype, fields.btype, fields.dtype)
-    registers = np.zeros((0, 0, 0), elements[0].dtype) if a is None else np.ascontiguousarray(a)
+    depth = fields.k * steps
+    registers = np.zeros((0, 0, 0), elements[0].dtype)
+    if a is not None:
+        registers = np.ascontiguousarray(a).reshape(-1, TENSOR_LANES, depth)
     found = tile_products.fused(
-        Memory(shared.bytes, ctas * shared.stride, SHARED_START, shared.end), tiles[0] if a is None else _NO_TILES,
-        tiles[-1], registers, sums[:, None], keeps[:, None].astype(np.int64),
-        (fields.m, fields.n, fields.k * steps, TENSOR_COLUMNS), elements, fused_fast.strip(fields.n),
+        Memory(shared.bytes, SHARED_START, shared.end), tiles[0] if a is None else _NO_TILES, tiles[-1], registers,
+        sums, np.repeat(keeps[:, None].astype(np.int64), record.ctas, axis=1),
+        (TENSOR_LANES, fields.n, depth, TENSOR_COLUMNS), elements, fused_fast.strip(fields.n // record.ctas),
         _parameters(plan, arch, record.scale_input_d),
     )  # fmt: skip
     return -1 if found == tile_products.COMPUTED else found // 2 // steps % len(ctas)
