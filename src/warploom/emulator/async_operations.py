@@ -1,6 +1,6 @@
 """Queues of asynchronous operations that have been issued and not yet executed.
 
-A channel is a kind of operation with its own queue, commit groups and waits: "copy" (`cp.async` copies), "remote"
+A channel is a kind of operation with its own queue, commit groups and waits: "copy" (thread copies), "remote"
 (stores and reductions in the shared memory of other CTAs), "multiplication" (wgmma), "tensor load" and "tensor store"
 (transfers between registers and tensor memory), and "bulk" (bulk copies). `TensorPipeline` has the queues of the other
 operations on tensor memory.

@@ -391,7 +391,10 @@ class Multiplications:
         )  # fmt: skip
 
     def _read_chain_a(self, group: _Group) -> NDArray[Any]:
-        """Return the matrices A of a chain in tensor memory, joined along K. Shapes: (G, copies, M, steps * K)."""
+        """Return the matrices A of a chain in tensor memory, joined along K.
+
+        Shapes: (G, copies, M, steps * stored K).
+        """
         steps = len(group.chain)
         addresses = np.stack([each.values["a"][group.which] for each in group.chain])
         offsets = group.plan.columns_of_a * np.arange(steps, dtype=addresses.dtype)
@@ -400,7 +403,7 @@ class Multiplications:
         return _joined([self._read_a(each) for each in group.unchained()])
 
     def _read_a(self, group: _Group, steps: int = 1) -> NDArray[Any]:
-        """Return A, or the stored elements of a sparse A, or `steps` matrices A that are adjacent in tensor memory.
+        """Return the stored elements of A, or of `steps` matrices A that are adjacent in tensor memory.
 
         Shapes: (G, copies, M, steps * stored K).
         """

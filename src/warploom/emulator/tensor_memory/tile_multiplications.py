@@ -1,8 +1,8 @@
 """Multiplications that one compiled call executes without copies of B and D.
 
-The call reads A and B from shared memory, and adds to D in tensor memory. In each CTA, D has 128 rows of 32-bit
-elements. The two CTAs of a pair are two chains with the same B. For other multiplications, `multiplications` first
-copies the operands to arrays.
+The call reads A and B from shared memory, and adds to D in tensor memory. D has 128 rows of 32-bit elements in each
+CTA. The two CTAs of a pair are two chains with the same B. For other multiplications, `multiplications` first copies
+the operands to arrays.
 """
 
 from __future__ import annotations
