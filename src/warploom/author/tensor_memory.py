@@ -68,7 +68,7 @@ class TensorMemory:
 
     def scales(self, shared_scales: SharedScales) -> TensorScales:
         """Reserve columns for the scale factors of one stage. Errors: AuthorError author.tensor_memory."""
-        given: object = shared_scales
+        given = cast("object", shared_scales)
         if not isinstance(given, SharedScales):
             raise _error(f"{_kind_name(given)} has no scale factors; expected a result of `shared_scales`")
         columns = given.atoms * _FACTORS
