@@ -5,6 +5,7 @@ import pytest
 from isa.binding import binding, legality_tests
 
 import warploom as wl
+from warploom.isa.binding.nearest import fixes
 from warploom.isa.model.form import forms
 
 MMA = "tcgen05.mma.cta_group::1"
@@ -131,3 +132,20 @@ def test_all_are_executed() -> None:
     family = [form for form in forms() if form.family == "tcgen05"]
     assert family
     assert all(form.is_executable for form in family)
+
+
+@pytest.mark.parametrize(
+    ("opcode", "form"),
+    [
+        ("tcgen05.mma", "tcgen05.mma"),
+        ("tcgen05.mma.ws", "tcgen05.ws"),
+        ("tcgen05.alloc", "tcgen05.alloc"),
+        ("tcgen05.ld", "tcgen05.ld"),
+        ("tcgen05.ld.sync.aligned.b32", "tcgen05.ld"),
+        ("tcgen05.wait::ld", "tcgen05.wait"),
+        ("tcgen05.fence::before_thread_sync.sync.aligned", "tcgen05.fence"),
+        ("tcgen05.relinquish_alloc_permit", "tcgen05.relinquish"),
+    ],
+)
+def test_the_nearest_opcode_of_an_incomplete_one_has_the_same_name(opcode: str, form: str) -> None:
+    assert {fix.match.form.name for fix in fixes(opcode)} == {form}

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 
 from warploom.author import ptx
 from warploom.author.control_flow import when
-from warploom.author.errors import author_error, errors_at_caller
+from warploom.author.errors import AuthorError, author_error, errors_at_caller
 from warploom.author.instructions import new
 from warploom.author.roles import cluster_sync
 from warploom.author.roles import warp as warp_number
@@ -17,10 +17,13 @@ from warploom.author.tiles import Shared, Tile, TileDescriptor, shared
 from warploom.author.values import Location, Register
 from warploom.layout import InstructionDescriptor, UmmaDescriptor
 from warploom.layout.instruction import kind_of
-from warploom.layout.tensor_memory import TENSOR_COLUMNS, data_path
+from warploom.layout.tensor_memory import TENSOR_LANES, data_path
 
 _ALL_LANES = -1
-_FEWEST_COLUMNS = 32  # of an allocation
+_ALL_CTAS = 0xFFFF  # mask of the largest cluster
+_ALLOCATIONS = tuple(32 << power for power in range(5))  # numbers of columns
+_ACCUMULATORS = ("f32", "f16", "s32")  # types
+_WARPS = 32  # most warps of a CTA
 _LANES = 32  # lanes that a warp can access
 _CORE_BYTES = 128  # bytes of 8 rows of 16 bytes
 _ROWS = 128  # rows whose scale factors one copy moves
@@ -38,7 +41,8 @@ Fragment = Literal["32x32b", "16x256b"]
 class TensorMemory:
     """Allocation of `columns` columns of tensor memory, from address `start` on.
 
-    `ctas` is the number of CTAs that allocated together and multiply together, 1 or 2.
+    `ctas` is the number of CTAs that allocated together and multiply together, 1 or 2. All methods, and those of the
+    accumulators and scale factors in it, belong in the `with` block of the allocation.
     """
 
     start: Register
@@ -56,34 +60,54 @@ class TensorMemory:
 
         Each element has its own word, even an element of 16 bits. Errors: AuthorError author.tensor_memory.
         """
+        if type not in _ACCUMULATORS:
+            raise _error(f"an accumulator has the type {type!r}; expected {', '.join(_ACCUMULATORS)}")
+        _require_integers(columns=columns, stages=stages)
         first = self._reserve(stages * columns, f"{stages} accumulators of {columns} columns")
         return Accumulator(self, first, columns, type, stages)
 
     def scales(self, shared_scales: SharedScales) -> TensorScales:
         """Reserve columns for the scale factors of one stage. Errors: AuthorError author.tensor_memory."""
-        columns = shared_scales.atoms * _FACTORS
-        return TensorScales(self, self._reserve(columns, f"scale factors in {columns} columns"), shared_scales)
+        given = cast("object", shared_scales)
+        if not isinstance(given, SharedScales):
+            raise _error(f"{_kind_name(given)} has no scale factors; expected a result of `shared_scales`")
+        columns = given.atoms * _FACTORS
+        return TensorScales(self, self._reserve(columns, f"scale factors in {columns} columns"), given)
 
     def commit(self, barrier: Location, *, multicast: int | Register | None = None) -> None:
         """Commit the earlier operations of this thread.
 
-        When they are complete, an mbarrier receives an arrival.
-        `barrier` is in shared::cluster. `multicast` is a mask of CTAs of the cluster: in each of them, the mbarrier at
-        the same offset receives an arrival. Only one thread may execute this.
+        When they are complete, an mbarrier receives an arrival. `barrier` is in shared::cluster. `multicast` is a mask of
+        CTAs of the cluster: in each of them, the mbarrier at the same offset receives an arrival. Only one thread may
+        execute this.
+
+        Errors: AuthorError author.tensor_memory for a mask that is not in 1 to 0xffff.
         """
+        self.require_open()
         words: dict[str, Any] = {}
         if multicast is not None:
+            if not isinstance(multicast, Register) and multicast not in range(1, _ALL_CTAS + 1):
+                raise _error(f"multicast is {multicast!r}; expected a mask of CTAs, from 1 to {_ALL_CTAS:#x}")
             mask = new("u16", multicast) if isinstance(multicast, int) else multicast
             words = {"multicast": "multicast::cluster", "ctaMask": mask}
         ptx.tcgen05_commit(barrier, cta_group=self.group, ss="shared::cluster", **words)
 
+    def require_open(self) -> None:
+        """Refuse a use after the `with` block. Errors: AuthorError author.tensor_memory."""
+        if not self._used:
+            raise _error("tensor memory is used after its `with` block, which frees it; expected all uses in the block")
+
+    def close(self) -> None:
+        """Refuse all further uses."""
+        self._used.clear()
+
     def _reserve(self, columns: int, what: str) -> int:
+        self.require_open()
         first = self._used[0]
-        if columns < 1 or first + columns > self.columns:
-            raise author_error(
+        if first + columns > self.columns:
+            raise _error(
                 f"{what} do not fit into tensor memory: {first} of the {self.columns} allocated columns are in use;"
-                f" expected at most {self.columns - first} columns",
-                "author.tensor_memory",
+                f" expected at most {self.columns - first} columns"
             )
         self._used[0] += columns
         return first
@@ -96,16 +120,21 @@ def tensor_memory(columns: int, *, warp: int = 0, ctas: Literal[1, 2] = 1) -> Ge
     The warp with the index `warp` allocates and frees the memory. With `ctas=2`, this warp in both CTAs of a pair does
     so, and both CTAs execute the multiplications of the block together. All threads must execute the beginning and the
     end of the block, which synchronise the CTA, or the cluster if `ctas` is 2. Writes before the block are visible to
-    all threads in it.
+    all threads in it. A kernel allocates once, because the allocation also relinquishes the permit to allocate.
 
-    Errors: AuthorError author.tensor_memory for a number of columns that is no power of two from 32 to 512.
+    Errors: AuthorError author.tensor_memory for a number of columns that is no power of two from 32 to 512, for a warp
+        that no CTA has, and for `ctas` other than 1 and 2.
     """
-    if columns & (columns - 1) or not _FEWEST_COLUMNS <= columns <= TENSOR_COLUMNS:
-        raise author_error(
-            f"an allocation has {columns} columns of tensor memory; expected a power of two from {_FEWEST_COLUMNS} to"
-            f" {TENSOR_COLUMNS}",
-            "author.tensor_memory",
+    if columns not in _ALLOCATIONS:
+        raise _error(
+            f"an allocation has {columns!r} columns of tensor memory; expected a power of two from {_ALLOCATIONS[0]} to"
+            f" {_ALLOCATIONS[-1]}"
         )
+    if warp not in range(_WARPS):
+        raise _error(f"warp is {warp!r}; expected the index of a warp in the CTA, from 0 to {_WARPS - 1}")
+    if ctas not in (1, 2):
+        raise _error(f"ctas is {ctas!r}; expected 1, or 2 for a pair of CTAs")
+    columns = int(columns)
     group: Any = f"cta_group::{ctas}"
     slot = shared(4, align=4)
     if ctas == 2:
@@ -116,10 +145,34 @@ def tensor_memory(columns: int, *, warp: int = 0, ctas: Literal[1, 2] = 1) -> Ge
         ptx.tcgen05_relinquish_alloc_permit(cta_group=group)
     _synchronise(ctas)
     start = ptx.ld(slot.at(), type="u32")
-    yield TensorMemory(start, columns, ctas)
+    memory = TensorMemory(start, columns, ctas)
+    yield memory
+    memory.close()
     _synchronise(ctas)
     with when(allocates, uniform=True):
         ptx.tcgen05_dealloc(start, columns, cta_group=group)
+
+
+def _error(message: str) -> AuthorError:
+    return author_error(message, "author.tensor_memory")
+
+
+def _kind_name(value: object) -> str:
+    """Return a phrase with the type of a value, for a message."""
+    return f"{'an' if type(value).__name__[0] in 'AEIOU' else 'a'} {type(value).__name__}"
+
+
+def _require_integers(**values: object) -> None:
+    """Refuse values that are no positive integers. Errors: AuthorError author.tensor_memory."""
+    for name, value in values.items():
+        if not isinstance(value, int) or value < 1:
+            raise _error(f"{name} is {value!r}; expected a positive integer")
+
+
+def _require_index(name: str, value: Register | int, count: int) -> None:
+    """Refuse an index outside 0 to `count` - 1. The value of a register is not known."""
+    if not isinstance(value, Register) and value not in range(count):
+        raise _error(f"{name} is {value!r}; expected {f'0 to {count - 1}' if count > 1 else '0'}")
 
 
 def _synchronise(ctas: int) -> None:
@@ -134,7 +187,12 @@ def _synchronise(ctas: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Accumulator:
-    """Accumulators in tensor memory, one for each of `stages` stages. Each row of D has its own lane."""
+    """Accumulators in tensor memory, one for each of `stages` stages.
+
+    If a CTA holds 128 rows of A, row r of its D is lane r. With 64 rows and one CTA, row r is lane
+    32 (r // 16) + r % 16, and the other lanes are not written. With 64 rows in each CTA of a pair, lanes 0 to 63
+    contain the first half of the columns, and lanes 64 to 127 the second half. `wl.layout` shows the lanes.
+    """
 
     memory: TensorMemory
     first: int
@@ -143,7 +201,11 @@ class Accumulator:
     stages: int
 
     def address(self, stage: Register | int = 0, *, lane: Register | int = 0, column: int = 0) -> Register:
-        """Return the address of a lane and a column of a stage."""
+        """Return the address of a lane and a column of a stage. Errors: AuthorError author.tensor_memory."""
+        self.memory.require_open()
+        _require_index("stage", stage, self.stages)
+        _require_index("lane", lane, TENSOR_LANES)
+        _require_index("column", column, self.columns)
         start = self.memory.start + (self.first + column) if self.first + column else self.memory.start
         if not isinstance(stage, int) or stage:
             start = start + stage * self.columns
@@ -166,13 +228,15 @@ class Accumulator:
         one half of both. If `accumulate` is false, the product replaces D. `scales` are the scale factors of A and B.
         The same thread must have copied them.
 
-        Errors: AuthorError author.multiply for tiles that do not fit together; the errors of an instruction descriptor.
+        Errors: AuthorError author.multiply for arguments of other types and tiles that do not fit together; the errors
+            of an instruction descriptor.
         """
+        _check_arguments(a, b, accumulate, scales)
         tiles, ctas = (a.tile, b.tile), self.memory.ctas
         if a.tile.columns != b.tile.columns or b.tile.rows * ctas > self.columns:
             raise author_error(
                 f"A has {a.tile.columns} and B {b.tile.columns} elements of K, and D has {self.columns} columns for"
-                f" {b.tile.rows * ctas} columns of B; expected equal K, and as many columns",
+                f" {b.tile.rows * ctas} columns of B; expected equal K, and at least as many columns",
                 "author.multiply",
             )
         with errors_at_caller():
@@ -241,15 +305,17 @@ class Accumulator:
 
         Errors: AuthorError author.tensor_memory.
         """
+        if shape not in _REPEATS:
+            raise _error(f"the shape of a load is {shape!r}; expected {' or '.join(_REPEATS)}")
         unit = _REPEATS[shape]
-        count = columns // unit
-        legal = columns % unit == 0 and count & (count - 1) == 0 and 1 <= columns * (4 if unit == 8 else 8) <= 1024
-        if not legal or not 0 <= column <= self.columns - columns or half not in range(unit // 8 + 1):
-            raise author_error(
-                f"a load of shape {shape} reads {columns} columns from column {column} on, of {self.columns};"
-                f" expected {unit} times a power of two, inside the accumulator",
-                "author.tensor_memory",
+        _require_index("half", half, 1 if unit == 1 else 2)
+        legal = [unit << power for power in range(8 if unit == 1 else 6)]
+        if columns not in legal or column not in range(self.columns - columns + 1):
+            raise _error(
+                f"a load of shape {shape} reads {columns!r} columns from column {column!r} on, of {self.columns};"
+                f" expected a power of two from {legal[0]} to {legal[-1]} columns, inside the accumulator"
             )
+        count = columns // unit
         lane = (warp_number() & 3) * _LANES
         place = self.address(stage, lane=lane + 16 * half if half else lane, column=column)
         name: Any = f"x{count}"
@@ -257,6 +323,25 @@ class Accumulator:
         if wait:
             ptx.tcgen05_wait_ld()
         return [*cast("tuple[Register, ...]", found)] if isinstance(found, tuple) else [found]
+
+
+def _check_arguments(a: object, b: object, accumulate: object, scales: object) -> None:
+    """Refuse arguments of `Accumulator.multiply` with wrong types. Errors: AuthorError author.multiply."""
+    for name, each in (("A", a), ("B", b)):
+        if not isinstance(each, TileDescriptor):
+            raise author_error(
+                f"{name} is {_kind_name(each)}; expected the descriptor of a tile, as in tile.descriptor()",
+                "author.multiply",
+            )
+    if not isinstance(accumulate, (Register, bool)):
+        raise author_error(f"accumulate is {accumulate!r}; expected True, False or a predicate", "author.multiply")
+    pair = cast("tuple[object, ...]", scales) if isinstance(scales, tuple) else ()
+    if scales is not None and not (len(pair) == 2 and all(isinstance(each, TensorScales) for each in pair)):
+        found = f"({', '.join(map(_kind_name, pair))})" if pair else _kind_name(cast("object", scales))
+        raise author_error(
+            f"scales is {found}; expected a tuple of the factors of A and of B, both from `memory.scales`",
+            "author.multiply",
+        )
 
 
 # Scale factors --------------------------------------------------------------------------------------------------
@@ -302,6 +387,7 @@ class SharedScales:
         The tensor has the shape (..., rows / 128, blocks / 4, 32, 16), and its box is one stage. `pair` is that of
         `Tile.load`.
         """
+        _require_index("stage", stage, self.stages)
         target = self.memory.address() + stage * self.bytes
         words: dict[str, Any] = {"cta_group": "cta_group::2"} if pair else {}
         source = Location(tensor, coordinates=(0, 0, *origin))
@@ -336,6 +422,7 @@ class TensorScales:
 
     def address(self, atom: int) -> Register:
         """Return the address of the factors of all rows from factor 4 `atom` on."""
+        self.memory.require_open()
         start = self.memory.start + (self.first + atom * (-(-self.shared.rows // _ROWS) * _FACTORS))
         return start if self.skipped is None else start + self.skipped
 
@@ -350,6 +437,7 @@ class TensorScales:
         each CTA copies the factors in its own shared memory.
         """
         given = self.shared
+        _require_index("stage", stage, given.stages)
         whole, groups, along = replace(self, skipped=None), -(-given.rows // _ROWS), given.blocks // _FACTORS
         low, high = (UmmaDescriptor(0, 0, _CORE_BYTES).encode() >> shift & 0xFFFFFFFF for shift in (0, 32))
         start = (given.memory.address() & 0x3FFFF) >> 4

@@ -113,6 +113,9 @@ class Tile:
         if row % unit or not 0 <= row < self.rows:
             message = f"row is {row} in a tile of {self.rows} rows; expected a multiple of {unit} inside the tile"
             raise author_error(message, "author.tile")
+        if not isinstance(stage, Register) and stage not in range(self.stages):
+            message = f"stage is {stage!r} in a tile of {self.stages} stages; expected 0 to {self.stages - 1}"
+            raise author_error(message, "author.tile")
         offset = row * self.span if self.major == "k" else row // unit * self.lines * self.span
         if isinstance(stage, int):
             return self.memory.address(stage * self.bytes + offset)

@@ -14,6 +14,7 @@ from warploom.ptx import Address, Float, Integer, Name, Negated, Operand, Symbol
 
 Value: TypeAlias = "int | float | bool | Register | Location | Symbol | Sequence[Value] | None"
 _FLOATS = {32: "<f4", 64: "<f8"}
+_LONGEST_TEXT = 60  # of a value in a message
 DYNAMIC = "shared_memory"
 """Name of the dynamic shared memory of every kernel."""
 
@@ -196,6 +197,12 @@ _name = lru_cache(maxsize=4096)(Name)
 _integer = lru_cache(maxsize=4096)(Integer)
 
 
+def _described(value: object) -> str:
+    """Return the text of a value for a message: a short one, or its type."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_TEXT else f"a value of the type {type(value).__name__}"
+
+
 def operand_of(value: object, type_word: str = "") -> Operand:
     """Return the PTX operand for a value of type `type_word` (or ""). Errors: AuthorError author.operand."""
     match value:
@@ -222,7 +229,7 @@ def operand_of(value: object, type_word: str = "") -> Operand:
             return value
         case _:
             raise author_error(
-                f"{value!r} is not an operand; expected a register, a number or an address", "author.operand"
+                f"{_described(value)} is not an operand; expected a register, a number or an address", "author.operand"
             )
 
 

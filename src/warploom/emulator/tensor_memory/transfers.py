@@ -33,8 +33,8 @@ class Transfers:
     def check(self, batch: Batch, record: TensorTransfer) -> NDArray[np.int64]:
         """Return the address that all lanes of each warp use. Shapes: (warps,).
 
-        Errors: Fault emulator.tensor-memory if the lanes of a warp have different addresses, or if the warp accesses
-            lanes of another warp.
+        Errors: Fault emulator.tensor-memory if the lanes of a warp have different addresses, if the warp accesses lanes
+            of another warp, or if a column is not allocated.
         """
         addresses = np.broadcast_to(record.address, (batch.count, 32))
         first = addresses[:, 0]
@@ -47,6 +47,7 @@ class Transfers:
         found = first.astype(np.int64)
         for part in self._ranges(record, found):
             self._check_lanes(batch, record, part)
+        self._check_columns(batch, record, found)
         return found
 
     @staticmethod
@@ -70,6 +71,16 @@ class Transfers:
             )
             raise Fault(_CODE, message, 32 * k, "add the first lane of the warp, shifted left by 16, to the address")
 
+    def _check_columns(self, batch: Batch, record: TensorTransfer, addresses: NDArray[np.int64]) -> None:
+        ctas = self.topology.cta_of[batch.warp_index].astype(np.int64)
+        for part in self._ranges(record, addresses):
+            lanes, columns = part >> LANE_SHIFT, part & COLUMN_MASK
+            try:
+                self.storage.check(f"a {record.action}", ctas, lanes, record.rows, columns, record.columns())
+            except Fault as fault:
+                fault.lane *= 32
+                raise
+
     def load(self, batch: Any, record: TensorTransfer, addresses: NDArray[np.int64]) -> None:
         """Execute a load. `addresses` is the result of `check`."""
         ctas, lanes, columns, ranges, row, col = self._geometry(batch, record, addresses)
@@ -90,18 +101,16 @@ class Transfers:
         compiled_copies.store(self.storage.words, ctas, lanes, columns, ranges, row, col, np.ascontiguousarray(words))
 
     def _geometry(self, batch: Any, record: TensorTransfer, addresses: NDArray[np.int64]) -> tuple[Any, ...]:
-        """Check the access, and return the arguments of `compiled_copies.load` up to `col`, without the words."""
+        """Check that the columns are still allocated, and return the arguments of `compiled_copies.load`.
+
+        They are those from `ctas` to `col`.
+        """
+        self._check_columns(batch, record, addresses)
         ctas = np.ascontiguousarray(batch.location.cta, np.int64)
         starts = self._ranges(record, addresses)
         lanes = np.stack([part >> LANE_SHIFT for part in (*starts, starts[-1])][:2], axis=1)
         columns = np.stack([part & COLUMN_MASK for part in (*starts, starts[-1])][:2], axis=1)
         width = record.columns()
-        for part in range(len(starts)):
-            try:
-                self.storage.check(f"a {record.action}", ctas, lanes[:, part], record.rows, columns[:, part], width)
-            except Fault as fault:
-                fault.lane *= 32
-                raise
         row, col = record.map.row, record.map.col
         ranges = np.zeros(32, np.int64)
         if record.split is not None:

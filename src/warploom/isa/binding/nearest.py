@@ -66,6 +66,9 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
     """
     words = tuple(opcode.split("."))
     family = forms_of(words[0])
+    # Another instruction of the family may be fewer changes away, but the author meant the one that is named.
+    named = max((count_name_words(form, words) for form in family), default=0)
+    family = tuple(form for form in family if named < 2 or count_name_words(form, words) == named)
     found = [fix for form in family for order in form.orders for fix in _single_changes(form, order, words)]
     if not found:  # align the opcode with each syntax line, with the fewest changes
         ways = [_least_changes(form, order, words) for form in family for order in form.orders]

@@ -52,12 +52,15 @@ def find_diagnostics(
     for end in ended:
         conflict = (end.found.code, end.pc, -1)
         explanation = next((k for k, cause in enumerate(causes) if cause.explains(end.found.code)), -1)
+        relation = "consequence:" if explanation >= 0 else f"also {end.found.code}:"
+        if explanation < 0 <= end.pc:  # a faulty operand may be what the sanitizer has found, too
+            explanation = next((k for k, cause in enumerate(causes) if end.pc in (c.pc for c in cause.conflicts)), -1)
         if explanation < 0:
             each = replace(_with_edit(end.found), source=program.source, conflicts=(conflict,))
             found.append(with_fixes(each, end.fixes))
         else:
             each = found[explanation]
-            notes = (*each.notes, Note(f"consequence: {end.found.message}", end.found.span))
+            notes = (*each.notes, Note(f"{relation} {end.found.message}", end.found.span))
             found[explanation] = replace(each, notes=notes, conflicts=(*each.conflicts, conflict))
     return found
 

@@ -293,13 +293,15 @@ class Mbarriers:
             text = "receives an arrival that may count in the previous phase: no wait shows that this phase is complete"
             self.report_at("sanitize.mbarrier/arrivals", pc, word, text, int(warps[k]), int(at[later[k]]))
 
-    def report_missing(self, words: Array, found: Array, warps: Array, lanes: Array, pc: int) -> None:
-        """Report the first copy without a valid mbarrier.
+    def report_missing(
+        self, words: Array, found: Array, warps: Array, lanes: Array, pc: int, use: str = "a copy counts its bytes"
+    ) -> None:
+        """Report the first asynchronous operation without a valid mbarrier. `use` describes the operation.
 
-        Copy i expects an mbarrier at byte offset words[i]. The number found[i] is -1 if there is none.
+        Operation i expects an mbarrier at byte offset words[i]. The number found[i] is -1 if there is none.
         """
         k = int(np.flatnonzero(found < 0)[0])
-        text = "is not initialised, and a copy counts its bytes there"
+        text = f"is not initialised, and {use} there"
         word, warp = int(words[k]) >> 3, int(warps[k])
         fixes = partial(self._missing_initialisation, word)
         self.report_at("sanitize.mbarrier/uninitialised", pc, word, text, warp, int(lanes[k]), fixes=fixes)

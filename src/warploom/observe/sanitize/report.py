@@ -76,10 +76,6 @@ class Report:
         if (known := self._found.get((code, pc, -1))) is not None:
             known.is_final = True
 
-    def has_finding_at(self, pc: int) -> bool:
-        """Return True if the report has a conflict at the instruction `pc`."""
-        return any(key[1] == pc for key in self._found)
-
     def diagnostics(self, program: Program) -> tuple[Diagnostic, ...]:
         """Return one diagnostic for each cause, in order of the first occurrences."""
         return tuple(find_diagnostics(list(self._found.values()), self._ended, program, self.untested))

@@ -243,7 +243,7 @@ class Sanitizer(Observer):
             if each.code == _NOT_ALIGNED:
                 split = _as_rule(each, "sanitize.barrier/divergence")
                 self.report.add_end(split, site, (delete_guard(self.launch.program, site),))
-            elif not self.report.has_finding_at(site):
+            else:
                 if each.code == _TENSOR_MEMORY and self.tensor is not None:
                     each = replace(each, notes=(*each.notes, *self.tensor.notes()))
                 self.report.add_end(each, site, tuple(self._trap_fixes(site)))

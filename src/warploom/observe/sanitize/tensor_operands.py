@@ -96,7 +96,7 @@ class TensorOperands:
             self.shadow.check_initialised(warps, lanes, starts, event.pc)
             found = mbarriers.of(starts)
             if found.min() < 0:
-                mbarriers.report_missing(starts, found, warps, lanes, event.pc)
+                mbarriers.report_missing(starts, found, warps, lanes, event.pc, "a commit arrives")
             known = found[found >= 0]
             for each in known.tolist():
                 if each // self.clocks.mbarriers != cta:
