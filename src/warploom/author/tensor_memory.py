@@ -77,9 +77,9 @@ class TensorMemory:
     def commit(self, barrier: Location, *, multicast: int | Register | None = None) -> None:
         """Commit the earlier operations of this thread.
 
-        When they are complete, an mbarrier receives an arrival. `barrier` is in shared::cluster. `multicast` is a mask of
-        CTAs of the cluster: in each of them, the mbarrier at the same offset receives an arrival. Only one thread may
-        execute this.
+        When they are complete, an mbarrier receives an arrival. `barrier` is in shared::cluster. `multicast` is a mask
+        of CTAs of the cluster: in each of them, the mbarrier at the same offset receives an arrival. Only one thread
+        may execute this.
 
         Errors: AuthorError author.tensor_memory for a mask that is not in 1 to 0xffff.
         """
