@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from observe.sanitize.applying import RIGHT, FaultyMutant, faulty_mutants, hint_of
+
+import warploom as wl
 
 # A mutant of each kind of edit.
 SAMPLE = {
@@ -52,3 +55,26 @@ def test_the_edit_of_a_hint_removes_the_finding(name: str, mutants: dict[str, Fa
     assert hint is not None
     assert hint[1] == SAMPLE[name]
     assert hint[1] in RIGHT
+
+
+def test_no_hint_names_another_phase_of_an_mbarrier_without_arrivals() -> None:
+    text = """
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+.shared .align 8 .b64 bar;
+.reg .pred %p<2>;
+mbarrier.init.shared.b64 [bar], 1;
+WAIT:
+mbarrier.try_wait.parity.shared::cta.b64 %p0, [bar], 0;
+@!%p0 bra WAIT;
+ret;
+}
+"""
+    report = wl.sanitize(text, grid=1, block=1, args=[np.zeros(1, np.uint32)])
+    (found,) = report.findings
+    assert found.code == "sanitize.deadlock"
+    assert found.hint is not None
+    assert "replace" not in found.hint

@@ -13,7 +13,7 @@ from warploom.observe.sanitize.edits import operand_text, replace_operand
 from warploom.observe.sanitize.mbarriers import Mbarriers
 
 Waiting = tuple[Mapping[str, Any], int]
-"""Data of a deadlock on what a group of warps waits for, and the instruction of the group."""
+"""Data of the deadlock of a group of warps, and the instruction at which the group waits."""
 
 _MOST = 4  # alternative fixes of a deadlock
 
@@ -23,14 +23,19 @@ def deadlock_fixes(mbarriers: Mbarriers, groups: Sequence[Waiting]) -> tuple[Fix
     program = mbarriers.context.program
     if program.source is None:
         return ()
-    barriers = sorted((each for each in groups if each[0]["kind"] == "barrier"), key=lambda each: each[0]["arrived"])
-    waits = [each for each in groups if each[0]["kind"] == "mbarrier" and each[0]["arrivals"]]
-    counts = [
-        mbarriers.fixes.arrivals(mbarriers.initialised_at(awaited["offset"]), -awaited["arrivals"])
-        for awaited, _ in waits
-    ]
-    # No thread arrives in the phase of these waits, so they may wait for the wrong phase.
-    parities = (mbarriers.fixes.parity(pc) for (_, pc), each in zip(waits, counts, strict=True) if not each)
+    awaited = [(data["for"], pc) for data, pc in groups]
+    barriers = sorted((each for each in awaited if each[0]["kind"] == "barrier"), key=lambda each: each[0]["arrived"])
+    counts: list[Sequence[Fix]] = []
+    parities: list[Sequence[Fix]] = []
+    for data, pc in groups:
+        mbarrier = data["for"]
+        if mbarrier["kind"] != "mbarrier" or not mbarrier["arrivals"]:
+            continue
+        fixes = mbarriers.fixes.arrivals(mbarriers.initialised_at(mbarrier["offset"]), -mbarrier["arrivals"])
+        counts.append(fixes)
+        if not fixes and data["arrivals_at"]:
+            # Threads arrive, but not in the phase of the wait, which may therefore be the wrong phase.
+            parities.append(mbarriers.fixes.parity(pc))
     found = (*chain(*counts), *_numbers(program, barriers), *chain(*parities))
     return tuple(islice(dict.fromkeys(filter(None, found)), _MOST))
 

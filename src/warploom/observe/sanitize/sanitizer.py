@@ -228,10 +228,11 @@ class Sanitizer(Observer):
         """Report the trap or deadlock that ended the run at `pc`."""
         deadlocks = [each for each in found if each.code == _DEADLOCK]
         if deadlocks:
-            awaited = [(each.data or {})["for"] for each in deadlocks]
+            groups = [each.data or {} for each in deadlocks]
+            awaited = [each["for"] for each in groups]
             mbarriers = {each["offset"] for each in awaited if each["kind"] == "mbarrier"}
             fixes = deadlock_fixes(
-                self.mbarriers, [(each, self._site(found, pc)) for each, found in zip(awaited, deadlocks, strict=True)]
+                self.mbarriers, [(each, self._site(found, pc)) for each, found in zip(groups, deadlocks, strict=True)]
             )
             self._close(mbarriers, any(each["kind"] == "registers" for each in awaited))
             self.report.add_end(_as_rule(join_deadlocks(deadlocks), "sanitize.deadlock"), fixes=fixes)
