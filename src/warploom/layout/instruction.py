@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, SupportsIndex
 
 from warploom.diagnostics import UsageError
 from warploom.display import Displayed
@@ -110,16 +110,15 @@ class InstructionDescriptor(Displayed):
                 raise UsageError(f"an instruction descriptor of kind {self.kind} has no {_LABELS[name]}")
         for name, width in (("m", 16), ("n", 8)):
             value, most = getattr(self, name), 256
-            if not 0 < value <= most or value % width:
+            if not isinstance(value, SupportsIndex) or value not in range(width, most + 1, width):
                 raise UsageError(
-                    f"the instruction descriptor's {name.upper()} is {value};"
+                    f"the instruction descriptor's {name.upper()} is {value!r};"
                     f" expected a multiple of {width} from {width} to {most}"
                 )
         for name in ("selector", "scale_a_id", "scale_b_id"):
-            if not 0 <= getattr(self, name) <= 3:
-                raise UsageError(
-                    f"the instruction descriptor's {_LABELS[name]} is {getattr(self, name)}; expected 0 to 3"
-                )
+            value = getattr(self, name)
+            if not isinstance(value, SupportsIndex) or value not in range(4):
+                raise UsageError(f"the instruction descriptor's {_LABELS[name]} is {value!r}; expected 0 to 3")
         if self.sparse and self.k96:
             raise UsageError("a sparse multiplication has K = 96; expected K = 128")
         for name, codes in self._codes():

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import SupportsIndex
 
 from warploom.diagnostics import UsageError
 from warploom.diagnostics.wording import similar_name
@@ -68,6 +69,12 @@ def layout(
     for name, value in (("instruction", instruction), ("operand", operand)):
         if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- any object
             raise UsageError(f"{name} is {value!r}; expected a text")
+    for name, value, kind, noun in (
+        ("descriptor", descriptor, Descriptor, "matrix descriptor"),
+        ("idesc", idesc, InstructionDescriptor, "instruction descriptor"),
+    ):
+        if not isinstance(value, (kind, SupportsIndex, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"{name} is {value!r}; expected the {noun} or its integer")
     given = LayoutInputs(selector, byte_id, thread_id, descriptor, swizzle, major, tensor_map, idesc)
     return find_operand(operands_of(instruction), operand, given).map(given)
 
