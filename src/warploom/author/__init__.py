@@ -13,6 +13,7 @@ from warploom.author.tensor_memory import (
     Accumulator,
     SharedScales,
     TensorMemory,
+    TensorOperand,
     TensorScales,
     shared_scales,
     tensor_memory,
@@ -25,10 +26,10 @@ u16, s16, b16, f16, bf16 = "u16", "s16", "b16", "f16", "bf16"
 
 __all__ = [
     "Accumulator", "AuthorError", "Barrier", "Kernel", "Location", "Pointer", "Program", "Register", "Ring",
-    "RingState", "Shared", "SharedScales", "TensorMemory", "TensorScales", "Tile", "TileDescriptor", "TileRow",
-    "arrive", "b16", "b32", "b64", "barrier", "bf16", "bounds", "branch", "cluster_rank", "cluster_sync", "declare",
-    "directive", "elected", "f16", "f32", "f64", "forever", "from_ptx", "guarded", "kernel", "label", "loop", "new",
-    "otherwise", "parameter", "pointer", "pred", "ptx", "put", "ring", "s16", "s32", "s64", "shared",
+    "RingState", "Shared", "SharedScales", "TensorMemory", "TensorOperand", "TensorScales", "Tile", "TileDescriptor",
+    "TileRow", "arrive", "b16", "b32", "b64", "barrier", "bf16", "bounds", "branch", "cluster_rank", "cluster_sync",
+    "declare", "directive", "elected", "f16", "f32", "f64", "forever", "from_ptx", "guarded", "kernel", "label", "loop",
+    "new", "otherwise", "parameter", "pointer", "pred", "ptx", "put", "ring", "s16", "s32", "s64", "shared",
     "shared_scales", "shared_tile", "special", "tensor_map", "tensor_memory", "u16", "u32", "u64", "wait", "warp",
     "warpgroup", "when", "while_",
 ]  # fmt: skip

@@ -1,11 +1,11 @@
-"""Tensor memory of Blackwell: allocations for a `with` block, accumulators and scale factors."""
+"""Tensor memory of Blackwell: allocations, accumulators, matrices A and scale factors."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 from warploom.author import ptx
 from warploom.author.control_flow import when
@@ -13,7 +13,7 @@ from warploom.author.errors import AuthorError, author_error, errors_at_caller
 from warploom.author.instructions import new
 from warploom.author.roles import cluster_sync
 from warploom.author.roles import warp as warp_number
-from warploom.author.tiles import Shared, Tile, TileDescriptor, shared
+from warploom.author.tiles import Shared, Tile, TileDescriptor, element_bits, shared
 from warploom.author.values import Location, Register
 from warploom.layout import InstructionDescriptor, UmmaDescriptor
 from warploom.layout.instruction import kind_of
@@ -23,6 +23,9 @@ _ALL_LANES = -1
 _ALL_CTAS = 0xFFFF  # mask of the largest cluster
 _ALLOCATIONS = tuple(32 << power for power in range(5))  # numbers of columns
 _ACCUMULATORS = ("f32", "f16", "s32")  # types
+_OPERANDS = ("f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8")  # types of a matrix A in tensor memory
+_WORD_BITS = 32  # bits of a column of a lane
+_STORES = tuple(1 << power for power in range(8))  # words that a thread can store with one instruction
 _WARPS = 32  # most warps of a CTA
 _LANES = 32  # lanes that a warp can access
 _CORE_BYTES = 128  # bytes of 8 rows of 16 bytes
@@ -65,6 +68,17 @@ class TensorMemory:
         _require_integers(columns=columns, stages=stages)
         first = self._reserve(stages * columns, f"{stages} accumulators of {columns} columns")
         return Accumulator(self, first, columns, type, stages)
+
+    def operand(self, columns: int, type: str) -> TensorOperand:
+        """Reserve columns for a matrix A of `columns` elements of K. Errors: AuthorError author.tensor_memory."""
+        if type not in _OPERANDS:
+            raise _error(f"a matrix A in tensor memory has the type {type!r}; expected {', '.join(_OPERANDS)}")
+        _require_integers(columns=columns)
+        step = 8 * _STEP_BYTES // element_bits(type)
+        if columns % step:
+            raise _error(f"a matrix A of type {type} has {columns} columns; expected a multiple of {step}")
+        words = columns * element_bits(type) // _WORD_BITS
+        return TensorOperand(self, self._reserve(words, f"a matrix A in {words} columns"), columns, type)
 
     def scales(self, shared_scales: SharedScales) -> TensorScales:
         """Reserve columns for the scale factors of one stage. Errors: AuthorError author.tensor_memory."""
@@ -215,49 +229,53 @@ class Accumulator:
 
     def multiply(
         self,
-        a: TileDescriptor,
+        a: TileDescriptor | TensorOperand,
         b: TileDescriptor,
         *,
         accumulate: Register | bool,
         stage: Register | int = 0,
         scales: tuple[TensorScales, TensorScales] | None = None,
     ) -> None:
-        """Issue the multiplications of two tiles in shared memory. Only one thread may execute this.
+        """Issue the multiplications of A and B. Only one thread may execute this.
 
-        `a` contains the rows of A and `b` the columns of B in the shared memory of this CTA. In a pair, each CTA has
-        one half of both. If `accumulate` is false, the product replaces D. `scales` are the scale factors of A and B.
-        The same thread must have copied them.
+        `a` contains the rows of A, in shared or tensor memory, and `b` the columns of B, in the shared memory of this
+        CTA. In a pair, each CTA has one half of both. If `accumulate` is false, the product replaces D. `scales` are
+        the scale factors of A and B. The same thread must have copied them.
 
         Errors: AuthorError author.multiply for arguments of other types and tiles that do not fit together; the errors
             of an instruction descriptor.
         """
         _check_arguments(a, b, accumulate, scales)
-        tiles, ctas = (a.tile, b.tile), self.memory.ctas
-        if a.tile.columns != b.tile.columns or b.tile.rows * ctas > self.columns:
+        in_shared = isinstance(a, TileDescriptor)
+        tiles, ctas = (a.tile if in_shared else a, b.tile), self.memory.ctas
+        if tiles[0].columns != b.tile.columns or b.tile.rows * ctas > self.columns:
             raise author_error(
-                f"A has {a.tile.columns} and B {b.tile.columns} elements of K, and D has {self.columns} columns for"
+                f"A has {tiles[0].columns} and B {b.tile.columns} elements of K, and D has {self.columns} columns for"
                 f" {b.tile.rows * ctas} columns of B; expected equal K, and at least as many columns",
                 "author.multiply",
             )
         with errors_at_caller():
-            kind = kind_of(a.tile.type, b.tile.type, None if scales is None else scales[0].shared.type)
+            kind = kind_of(tiles[0].type, b.tile.type, None if scales is None else scales[0].shared.type)
         words: dict[str, Any] = {"cta_group": self.memory.group, "kind": f"kind::{kind}"}
         d = self.address(stage)
-        step = 8 * _STEP_BYTES // a.tile.bits  # elements of K that one instruction multiplies
+        step = 8 * _STEP_BYTES // tiles[0].bits  # elements of K that one instruction multiplies
         if kind == "mxf4nvf4":
             words["scale_vectorsize"] = "block16"
         factors = 0 if scales is None else self._factors(kind, tiles, scales)
-        for number, k in enumerate(range(0, a.tile.columns, step)):
+        for number, k in enumerate(range(0, b.tile.columns, step)):
             atom, byte = divmod(number * factors, _FACTORS)
             fields = self._instruction(kind, tiles, "" if scales is None else scales[0].shared.type, byte)
             keeps = ptx.setp(0, 0, CmpOp="eq", type="u32") if number else accumulate
             if isinstance(keeps, bool):
                 keeps = ptx.setp(int(keeps), 0, CmpOp="ne", type="u32")
             places = [each.address(atom) for each in scales or ()]
-            operands: list[Any] = [d.at(), a.at(k), b.at(k), fields.encode(), *(place.at() for place in places), keeps]
+            matrix_a = a.at(k) if in_shared else a.address(k).at()
+            operands: list[Any] = [d.at(), matrix_a, b.at(k), fields.encode(), *(place.at() for place in places), keeps]
             ptx.tcgen05_mma(*operands, **words)
 
-    def _factors(self, kind: str, tiles: Sequence[Tile], scales: tuple[TensorScales, TensorScales]) -> int:
+    def _factors(
+        self, kind: str, tiles: Sequence[Tile | TensorOperand], scales: tuple[TensorScales, TensorScales]
+    ) -> int:
         """Return the number of factors of a row for one multiplication, or refuse wrong factors."""
         expected = _FACTORS_OF[kind]
         for name, tile, each in zip("AB", tiles, scales, strict=True):
@@ -272,7 +290,9 @@ class Accumulator:
                 )
         return expected
 
-    def _instruction(self, kind: str, tiles: Sequence[Tile], scale_type: str, scale_id: int) -> InstructionDescriptor:
+    def _instruction(
+        self, kind: str, tiles: Sequence[Tile | TensorOperand], scale_type: str, scale_id: int
+    ) -> InstructionDescriptor:
         """Return the instruction descriptor for tiles of A and B."""
         a, b = tiles
         ctas = self.memory.ctas
@@ -328,9 +348,10 @@ class Accumulator:
 def _check_arguments(a: object, b: object, accumulate: object, scales: object) -> None:
     """Refuse arguments of `Accumulator.multiply` with wrong types. Errors: AuthorError author.multiply."""
     for name, each in (("A", a), ("B", b)):
-        if not isinstance(each, TileDescriptor):
+        if not (isinstance(each, TileDescriptor) or (name == "A" and isinstance(each, TensorOperand))):
+            other = ", or a result of memory.operand" if name == "A" else ""
             raise author_error(
-                f"{name} is {_kind_name(each)}; expected the descriptor of a tile, as in tile.descriptor()",
+                f"{name} is {_kind_name(each)}; expected the descriptor of a tile, as in tile.descriptor(){other}",
                 "author.multiply",
             )
     if not isinstance(accumulate, (Register, bool)):
@@ -342,6 +363,60 @@ def _check_arguments(a: object, b: object, accumulate: object, scales: object) -
             f"scales is {found}; expected a tuple of the factors of A and of B, both from `memory.scales`",
             "author.multiply",
         )
+
+
+# Matrices A -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TensorOperand:
+    """Matrix A in tensor memory: 128 rows in each CTA, with `columns` elements of K.
+
+    Row r is in lane r. Adjacent elements of a row share a column of tensor memory, the first one in the lowest bits.
+    """
+
+    memory: TensorMemory
+    first: int
+    columns: int
+    type: str
+
+    rows: ClassVar[int] = TENSOR_LANES
+    major: ClassVar[Literal["k"]] = "k"
+
+    @property
+    def bits(self) -> int:
+        """Size of an element. Units: bits."""
+        return element_bits(self.type)
+
+    def address(self, k: int = 0, *, lane: Register | int = 0) -> Register:
+        """Return the address of element `k` of a row. Errors: AuthorError author.tensor_memory."""
+        self.memory.require_open()
+        _require_index("k", k, self.columns)
+        _require_index("lane", lane, TENSOR_LANES)
+        start = self.memory.start + (self.first + k * self.bits // _WORD_BITS)
+        return start if isinstance(lane, int) and not lane else start + (lane << 16)
+
+    def store(self, k: int, words: Sequence[Register]) -> None:
+        """Store words of adjacent elements, from element `k` on, in the row that each thread can access.
+
+        All lanes of the warp must execute this. The warp with the index i in the CTA stores rows from 32 (i % 4) on. A
+        register has the bits of one word. The method waits for the store. Before another thread multiplies, the storing
+        threads must execute `tcgen05_fence_before_thread_sync`, then all a barrier, and then that thread
+        `tcgen05_fence_after_thread_sync`.
+
+        Errors: AuthorError author.tensor_memory.
+        """
+        count, width = len(words), self.columns * self.bits // _WORD_BITS
+        first, rest = divmod(k * self.bits, _WORD_BITS)
+        if count not in _STORES or rest or first not in range(width - count + 1):
+            raise _error(
+                f"a store writes {count} words from element {k!r} on, of {self.columns} elements of {self.bits} bits;"
+                f" expected a power of two from {_STORES[0]} to {_STORES[-1]} words, inside the matrix"
+            )
+        lane = (warp_number() & 3) * _LANES
+        name: Any = f"x{count}"
+        ptx.tcgen05_st(self.address(k, lane=lane).at(), [*words], shape="32x32b", num=name)
+        ptx.tcgen05_wait_st()
 
 
 # Scale factors --------------------------------------------------------------------------------------------------
