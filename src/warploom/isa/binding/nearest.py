@@ -67,8 +67,8 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
     words = tuple(opcode.split("."))
     family = forms_of(words[0])
     # Another instruction of the family may be fewer changes away, but the author meant the one that is named.
-    named = max((count_name_words(form, words) for form in family), default=0)
-    family = tuple(form for form in family if named < 2 or count_name_words(form, words) == named)
+    counts = [_match_name(form, words)[0] for form in family]
+    family = tuple(form for form, count in zip(family, counts, strict=True) if count == max(counts) or max(counts) < 2)
     found = [fix for form in family for order in form.orders for fix in _single_changes(form, order, words)]
     if not found:  # align the opcode with each syntax line, with the fewest changes
         ways = [_least_changes(form, order, words) for form in family for order in form.orders]
@@ -114,6 +114,12 @@ def instruction_name(words: tuple[str, ...]) -> str:
 
 def count_name_words(form: Form, words: tuple[str, ...]) -> int:
     """Return the number of leading opcode words that spell the name of a Form, or 0 for another name."""
+    count, is_whole = _match_name(form, words)
+    return count if is_whole else 0
+
+
+def _match_name(form: Form, words: tuple[str, ...]) -> tuple[int, bool]:
+    """Return the number of leading opcode words that agree with the name of a Form, and True if all of it agrees."""
     count = named = 0
     for word in form.syntax.words:
         if named == form.name_words and word.slot not in OPTIONAL_NAME_WORDS:
@@ -123,9 +129,9 @@ def count_name_words(form: Form, words: tuple[str, ...]) -> int:
         elif word.optional:
             continue
         else:
-            return 0
+            return count, False
         named += not word.optional
-    return count
+    return count, True
 
 
 def has_same_name(form: Form, one: tuple[str, ...], other: tuple[str, ...]) -> bool:
