@@ -119,7 +119,7 @@ def count_name_words(form: Form, words: tuple[str, ...]) -> int:
 
 
 def _match_name(form: Form, words: tuple[str, ...]) -> tuple[int, bool]:
-    """Return the number of leading opcode words that agree with the name of a Form, and True if all of it agrees."""
+    """Return how many leading opcode words agree with the name of a Form, and True if all of it agrees."""
     count = named = 0
     for word in form.syntax.words:
         if named == form.name_words and word.slot not in OPTIONAL_NAME_WORDS:
