@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warploom.check import check
+from warploom.check.header import find_target, find_version
 from warploom.diagnostics import Diagnostic, Severity, Source, Span, UsageError
 from warploom.isa.model.availability import Target, Version
 from warploom.nvvm.errors import LowerError, require_xdsl
 from warploom.nvvm.llvm.backend import BackendError, canonical, error_at
 from warploom.nvvm.llvm.calls import Call, follow, instruction_lines
-from warploom.nvvm.llvm.compile import CompileError, Report, check_version, compile_llvm, target_named
+from warploom.nvvm.llvm.compile import CompileError, Report, compile_llvm
 from warploom.ptx import parse
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def lower(
     source: str = "nvvm",
     to: str = "ptx",
     target: str = "sm_90a",
-    ptx_version: tuple[int, int] | None = None,
+    ptx_version: str | tuple[int, int] | None = None,
     name: str = "<text>",
 ) -> Lowered:
     """Translate a text to another level: CUDA C with builtins, MLIR (nvvm dialect), LLVM IR or PTX.
@@ -67,12 +68,12 @@ def lower(
         lower.unknown, lower.function, lower.llvm, and the rule codes of `check` for instructions that the target lacks;
         BuiltinError builtin.text, builtin.arguments, builtin.operand, builtin.target, builtin.computed
     """
-    known = target_named(target)
-    check_version(ptx_version)
+    known = find_target(target)
+    version = None if ptx_version is None else find_version(ptx_version)
     if to not in _LEVELS.get(source, ()):
         raise UsageError(f"cannot lower {source} to {to}", code="lower.level")
     if source == "llvm":
-        return _from_llvm(text, known, ptx_version, name)
+        return _from_llvm(text, known, version, name)
     require_xdsl()
     from warploom.nvvm.mlir_text import parse_mlir
 
@@ -84,10 +85,10 @@ def lower(
         from warploom.nvvm.builtins.lowering import lower_builtin
 
         if to == "ptx":
-            return Lowered(lower_builtin(text, to, target, ptx_version, name), "", known)
-        text = lower_builtin(text, "nvvm", target, ptx_version, name)
+            return Lowered(lower_builtin(text, to, target, version, name), "", known)
+        text = lower_builtin(text, "nvvm", target, version, name)
     parsed = parse_mlir(text, name)
-    return Lowered(str(parsed.module) + "\n", "", known) if to == "nvvm" else _from_mlir(parsed, to, known, ptx_version)
+    return Lowered(str(parsed.module) + "\n", "", known) if to == "nvvm" else _from_mlir(parsed, to, known, version)
 
 
 def _from_llvm(text: str, target: Target, version: Version | None, name: str) -> Lowered:
@@ -126,9 +127,11 @@ def _compile(text: str, target: Target, version: Version | None, report: Report)
 
 
 def _from_mlir(parsed: ParsedModule, to: str, target: Target, version: Version | None) -> Lowered:
+    from warploom.nvvm.mlir.gpu import lower_gpu
     from warploom.nvvm.mlir.to_llvm_ir import to_llvm_ir
     from warploom.nvvm.to_llvm import to_llvm
 
+    lower_gpu(parsed)
     to_llvm(parsed)
     made = to_llvm_ir(parsed)
 

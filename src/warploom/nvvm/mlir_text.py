@@ -5,8 +5,11 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.cf import Cf
 from xdsl.dialects.func import Func
+from xdsl.dialects.gpu import GPU
 from xdsl.dialects.llvm import LLVM
+from xdsl.dialects.scf import Scf
 from xdsl.ir import Operation
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
@@ -73,7 +76,7 @@ def parse_mlir(text: str, name: str = "<text>") -> ParsedModule:
     """
     source = Source(name, text)
     context = LlvmContext()
-    for dialect in (Builtin, LLVM, Func, Arith, NVVM):
+    for dialect in (Builtin, LLVM, Func, Arith, Cf, Scf, GPU, NVVM):
         context.load_dialect(dialect)
     parser = _Parser(context, source)
     try:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from warploom.diagnostics import Diagnostic, UsageError
 from warploom.diagnostics.wording import one_of
 from warploom.isa.binding.bind import Binding, bind
-from warploom.isa.model.availability import FIRST_VERSION, Target, Version, is_version, read_target, unmet_by_rows
+from warploom.isa.model.availability import FIRST_VERSION, Target, Version, read_target, unmet_by_rows
 from warploom.nvvm.llvm.backend import VERSIONS, BackendError, emit
 from warploom.ptx import Function, parse
 
@@ -53,19 +53,6 @@ _FIRST_VERSION_OF_BLACKWELL = (8, 8)
 """PTX version that ptxas 13.0, unlike 13.1 and the manual, requires for block scales without a size."""
 _INTRINSIC = re.compile(r"intrinsic %(llvm\.[\w.]+)")
 _FUNCTION = re.compile(r"In function: (\S+)")
-
-
-def target_named(name: str) -> Target:
-    """Return the target with a name such as "sm_90a". Errors: UsageError lower.target for an unknown name."""
-    if (target := read_target(name)) is None:
-        raise UsageError(f"unknown target '{name}'", code="lower.target", hint="such as sm_90a")
-    return target
-
-
-def check_version(version: Version | None) -> None:
-    """Raise UsageError lower.target for an unknown PTX version."""
-    if version is not None and not is_version(version):
-        raise UsageError(f"unknown PTX version {version[0]}.{version[1]}", code="lower.target")
 
 
 def compile_llvm(text: str, target: Target, version: Version | None, report: Report) -> str:
@@ -175,7 +162,7 @@ def _requirement(name: str, text: str, target: Target, version: Version) -> str:
     if newer and selects(target, newer[-1]):
         first = next(each for each in newer if selects(target, each))
         return f"PTX {first[0]}.{first[1]}"
-    targets = [each for each in map(target_named, _TARGETS) if selects(each, VERSIONS[-1])]
+    targets = [each for name in _TARGETS if (each := read_target(name)) and selects(each, VERSIONS[-1])]
     return one_of(_summary(targets)) if targets else ""
 
 
