@@ -157,9 +157,9 @@ def operation_class(name: str) -> type[LlvmOperation]:
     """Return the class of an operation, such as `llvm.add`."""
     traits: dict[str, OpTraits] = {}
     if name in {"llvm.cond_br", "llvm.switch", "gpu.return"}:
-        traits["traits"] = OpTraits(lambda: [IsTerminator()])
+        traits["traits"] = OpTraits(lambda: (IsTerminator(),))
     elif name == "gpu.module":
-        traits["traits"] = OpTraits(lambda: [NoTerminator(), SymbolTable()])
+        traits["traits"] = OpTraits(lambda: (NoTerminator(), SymbolTable()))
     return type(name, (LlvmOperation,), {"name": name, **traits})
 
 
@@ -384,10 +384,10 @@ class _Parts:
 
     def _vector(self) -> tuple[Attribute, Attribute]:
         """Parse a vector type. Return it and its element type."""
-        found = self.parser.parse_type()
+        found: Any = self.parser.parse_type()
         if not isinstance(found, VectorType):
             self.parser.raise_error(f"expected a vector, got {found}")
-        return found, found.element_type
+        return found, found.element_type  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 
     def extracted(self) -> None:
         vector, element = self._vector()
@@ -465,13 +465,14 @@ class _Parts:
             kind = parser.parse_type() if argument is None else argument.type
             return kind, DictionaryAttr(parser.parse_optional_attr_dict())
 
-        inputs = list(filter(None, parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parameter)))
+        found: list[Any] = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parameter)
+        inputs: list[Any] = [each for each in found if each is not None]
         outputs: list[tuple[Attribute, DictionaryAttr]] = []
         if parser.parse_optional_punctuation("->") is not None:
             outputs = parser.parse_optional_comma_separated_list(Parser.Delimiter.PAREN, self._typed)
             outputs = outputs or [(parser.parse_type(), DictionaryAttr({}))]
         result = outputs[0][0] if outputs else LLVMVoidType()
-        types = [each for each, _ in inputs]
+        types: list[Attribute] = [each for each, _ in inputs]
         self.properties["function_type"] = LLVMFunctionType(types, result, is_variadic)
         self._keep_attributes(inputs, outputs)
 

@@ -6,16 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import count
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DictionaryAttr,
-    FunctionType,
-    ModuleOp,
-    StringAttr,
-    SymbolRefAttr,
-    UnrealizedConversionCastOp,
-)
-from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMVoidType
+from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, SymbolRefAttr, UnrealizedConversionCastOp
+from xdsl.dialects.llvm import LLVMFunctionType, LLVMVoidType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -33,12 +25,22 @@ from warploom.nvvm.mlir.llvm_operations import (
     Attributes,
     attributes_of,
     convention_text,
+    dictionaries_of,
     number_of,
     unsupported,
     words_of,
     writer_of,
 )
-from warploom.nvvm.mlir.llvm_values import bracketed, constant_text, escaped, symbol_text, type_text
+from warploom.nvvm.mlir.llvm_values import (
+    bracketed,
+    constant_text,
+    escaped,
+    items_of,
+    numbers_of,
+    parts_of,
+    symbol_text,
+    type_text,
+)
 from warploom.nvvm.mlir_text import ParsedModule
 
 TRIPLE = "nvptx64-nvidia-cuda"
@@ -98,8 +100,7 @@ class LlvmText:
             value = found.get(name)
             if text := value.data if isinstance(value, StringAttr) else default:
                 self.emit(f'target {word} = "{escaped(text)}"')
-        assembly = found.get("llvm.module_asm")
-        for item in assembly.data if isinstance(assembly, ArrayAttr) else ():
+        for item in items_of(found.get("llvm.module_asm")):
             if isinstance(item, StringAttr):
                 self.emit(f'module asm "{escaped(item.data)}"')
 
@@ -122,8 +123,7 @@ class LlvmText:
             case "llvm.module_flags":
                 self._flags(found["flags"])
             case "llvm.linker_options":
-                options = found["flags"]
-                assert isinstance(options, ArrayAttr)
+                options = items_of(found["flags"])
                 texts = [f'!"{escaped(each.data)}"' for each in options if isinstance(each, StringAttr)]
                 self._named.setdefault("llvm.linker.options", []).append(self.metadata(f"!{{{', '.join(texts)}}}"))
             case name if name in _FUNCTIONS:
@@ -146,7 +146,7 @@ class LlvmText:
         assert isinstance(name, StringAttr)
         initial = self._initial_value(operation, found, kind)
         space = number_of(found.get("addr_space"))
-        if initial is None and linkage != "external" and linkage != "extern_weak":
+        if initial is None and linkage not in {"external", "extern_weak"}:
             initial = "undef"
         words = [
             linkage if initial is None or linkage != "external" else "",
@@ -178,7 +178,7 @@ class LlvmText:
         is_kernel = KERNEL in found or (operation.name == "gpu.func" and "kernel" in found)
         if is_kernel:
             found = {**found, KERNEL: found.get(KERNEL, found.get("kernel"))}  # pyright: ignore[reportAssignmentType]
-        attributes = _dictionaries(found.get("arg_attrs"), len(inputs))
+        attributes = dictionaries_of(found.get("arg_attrs"), len(inputs))
         for message in (
             *function_problems(found),
             *(
@@ -198,7 +198,7 @@ class LlvmText:
             f"{type_text(kind)}{parameter_text(each)}{f' {names.value(blocks[0].args[k])}' if blocks else ''}"
             for k, (kind, each) in enumerate(zip(inputs, attributes, strict=True))
         ] + ["..."] * is_variadic
-        (result,) = _dictionaries(found.get("res_attrs"), 1)
+        (result,) = dictionaries_of(found.get("res_attrs"), 1)
         linkage = words_of(found.get("linkage")).removeprefix("external")
         convention = "ptx_kernel" if is_kernel else convention_text(found)
         name = found["sym_name"]
@@ -252,15 +252,6 @@ def _signature(kind: Attribute) -> tuple[Sequence[Attribute], Attribute, bool]:
             raise VerifyException(f"cannot lower a function of type {kind} to LLVM: expected at most one result")
 
 
-def _dictionaries(attributes: Attribute | None, count: int) -> list[Attributes]:
-    found = (
-        [each.data if isinstance(each, DictionaryAttr) else {} for each in attributes]
-        if isinstance(attributes, ArrayAttr)
-        else []
-    )
-    return [*found, *[{}] * (count - len(found))]
-
-
 class _FunctionText:
     """Names of one function, and its blocks as text."""
 
@@ -273,7 +264,6 @@ class _FunctionText:
         self._numbers = count()
         self._copies: dict[tuple[Operation, int], str] = {}  # blocks between a terminator and a repeated successor
         self.metadata = module.metadata
-        self.attributes = parameter_text
 
     def value(self, value: SSAValue) -> str:
         """Return a value without its type."""
@@ -287,6 +277,10 @@ class _FunctionText:
     def typed(self, value: SSAValue) -> str:
         """Return a value with its type."""
         return f"{type_text(value.type)} {self.value(value)}"
+
+    def attributes(self, attributes: Attributes) -> str:
+        """Return attributes of a parameter or result, such as `noundef`, with a space before each."""
+        return parameter_text(attributes)
 
     def successor(self, operation: Operation, number: int) -> str:
         """Return the name of the block that is a successor of an operation, such as `%b.1`."""
@@ -329,10 +323,10 @@ class _FunctionText:
             if each.name == "llvm.insertvalue":
                 container, value = each.operands
                 kind = each.results[0].type
-                types = [kind.type] * kind.size.data if isinstance(kind, LLVMArrayType) else list(kind.types)  # pyright: ignore
+                types = parts_of(kind, 0)
                 items = list(parts.get(container, [f"{type_text(part)} undef" for part in types]))
-                (position,) = attributes_of(each)["position"].get_values()  # pyright: ignore
-                items[int(position)] = self.typed(value)
+                (position,) = numbers_of(attributes_of(each)["position"])
+                items[position] = self.typed(value)
                 parts[each.results[0]] = items
                 self._values[each.results[0]] = bracketed(items, kind)
             elif not self.constant(each):
@@ -361,7 +355,7 @@ class _FunctionText:
                 if operation not in constants:
                     self._operation(operation)
             for number, successor in enumerate(last.successors if (last := block.last_op) else ()):
-                if copy := self._copies.get((last, number)):
+                if last and (copy := self._copies.get((last, number))):
                     self._module.emit(f"{copy}:")
                     self._module.emit(f"  br label %{self._blocks[successor]}")
 
@@ -407,10 +401,9 @@ def successor_arguments(operation: Operation) -> list[Sequence[SSAValue]]:
     if len(operation.successors) == 1:
         return [operands]
     found = attributes_of(operation)
-    sizes = found.get("operandSegmentSizes")
-    counts = [int(number) for number in sizes.get_values()][1:] if sizes is not None else []  # pyright: ignore
+    counts = numbers_of(found.get("operandSegmentSizes"))[1:]
     if "case_operand_segments" in found:
-        counts = [counts[0], *map(int, found["case_operand_segments"].get_values())]  # pyright: ignore
+        counts = [counts[0], *numbers_of(found["case_operand_segments"])]
     rest = operands[1:]
     arguments: list[Sequence[SSAValue]] = []
     for number in counts:
