@@ -10,10 +10,10 @@ from xdsl.rewriter import Rewriter
 
 from warploom.nvvm import dialect
 from warploom.nvvm.dialect.lowering import LabelTemplate, Temporary
-from warploom.nvvm.dialect.types import elements_of, registers_of
+from warploom.nvvm.dialect.types import CONSTRAINTS, elements_of, registers_of
 from warploom.nvvm.errors import LowerError
-from warploom.nvvm.inline_asm import CONSTRAINTS
 from warploom.nvvm.intrinsic_calls import call_of, elements
+from warploom.nvvm.llvm_builder import LlvmBuilder
 from warploom.nvvm.mlir_text import ParsedModule
 
 
@@ -24,9 +24,12 @@ def to_llvm(parsed: ParsedModule) -> ModuleOp:
     """
     module = parsed.module
     for operation in list(module.walk()):
-        if isinstance(operation, dialect.InlinePtx) or not isinstance(operation, dialect.Operation):
+        if not isinstance(operation, dialect.Operation):
             continue
-        if (call := call_of(operation)) is not None:
+        build = LlvmBuilder()
+        if (replaced := operation.to_llvm(build)) is not None:
+            made, results = build.operations, replaced
+        elif (call := call_of(operation)) is not None:
             made, results = call
         elif (unsupported := _unsupported_type(operation)) is not None:
             problem = f"inline PTX does not support a value of type {unsupported}"
