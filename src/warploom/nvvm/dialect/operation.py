@@ -73,9 +73,9 @@ class Operation(IRDLOperation, ABC):
         return Lowering([self.declared()])
 
     def to_llvm(self, build: LlvmBuilder) -> Sequence[SSAValue] | None:
-        """Write the LLVM operations that replace the operation, and return the values of its results.
+        """Append the llvm operations that replace the operation, and return the values for its results.
 
-        Return None to replace the operation by the intrinsic of its PTX instruction, or by inline PTX.
+        The default, None, stands for the intrinsic of the form of the PTX instruction, or else for inline PTX.
         """
         return None
 
