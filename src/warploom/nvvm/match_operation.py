@@ -216,6 +216,8 @@ def _attribute_choices(name: str, given: PropertyDef, binding: Binding, *, near:
     """
     if isinstance(given.constr, AttrSetConstraint):
         return sorted(given.constr.values, key=str)
+    if isinstance(given.constr, EqAttrConstraint):
+        return [given.constr.attr]
     (base,) = given.constr.get_bases() or {UnitAttr}
     absent: list[Attribute | None] = [None] if isinstance(given, OptPropertyDef) else []
     if (slot := _SLOTS_OF.get(base)) is not None and slot not in binding.slots:

@@ -103,18 +103,21 @@ class MatrixDescriptor(Operation):
         return Lowering([])
 
     def to_llvm(self, build: LlvmBuilder) -> Sequence[SSAValue]:
-        # Bits 46 to 48 have the constant 1.
-        fields: list[tuple[SSAValue, int, int]] = [
+        fields: list[tuple[SSAValue | None, int, int]] = [
             (self.startAddr, 14, 0),
             (self.leadingDimOffset, 14, 16),
             (self.strideDimOffset, 14, 32),
-            (build.constant(1, i32), 3, 46),
+            # Constant 1
+            (None, 3, 46),
             (self.baseOffset, 3, 49),
             (self.leadingDimMode, 1, 52),
             (self.swizzleMode, 3, 61),
         ]
         packed = build.constant(0, i64)
         for value, width, at in fields:
+            if value is None:
+                packed = build.binary(OrOp, packed, 1 << at)
+                continue
             kept = build.binary(AndOp, build.resized(value, i32), (1 << width) - 1)
             packed = build.binary(OrOp, packed, build.binary(ShlOp, build.resized(kept, i64), at))
         return [packed]

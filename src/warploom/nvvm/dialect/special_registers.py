@@ -37,7 +37,8 @@ class SpecialRegisterOperation(Operation):
         return self.instruction({"type": "u64" if value.type == i64 else "u32"}, d=value, a=self.REGISTER)
 
     def to_llvm(self, build: LlvmBuilder) -> Sequence[SSAValue]:
-        value = build.value(self.name.removeprefix("nvvm."), (), self.results[0].type)
+        name = self.name.removeprefix("nvvm.").replace(".smem.size", "_smem_size")
+        value = build.value(name, (), self.results[0].type)
         if (stated := self.properties.get("range")) is not None and isinstance(value.owner, CallIntrinsicOp):
             value.owner.attributes["res_attrs"] = ArrayAttr([DictionaryAttr({"llvm.range": stated})])
         return [value]
