@@ -12,11 +12,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from warploom.diagnostics import WarploomError
 from warploom.nvvm.dialect.lowering import Immediate
-from warploom.nvvm.dialect.types import registers_of
+from warploom.nvvm.dialect.types import CONSTRAINTS, registers_of
 from warploom.ptx import Block, Function, Statement, parse
 
-CONSTRAINTS = {"pred": "b", "b16": "h", "b32": "r", "b64": "l", "b128": "q", "f32": "f", "f64": "d"}
-"""Constraint letter of a register, by its PTX type."""
 _REGISTERS = {letter: (word,) for word, letter in CONSTRAINTS.items()} | {"c": ("b16",), "r": ("b32", "b64")}
 """PTX types that a constraint accepts; a shared pointer has 32 bits in LLVM and 64 bits here."""
 _OPERAND = re.compile(r"\$(?:(?P<dollar>\$)|(?P<bare>\d+)|\{(?P<braced>\d+)\})|\$")

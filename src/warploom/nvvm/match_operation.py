@@ -40,11 +40,13 @@ from warploom.isa.binding.bind import Binding
 from warploom.isa.binding.compose import slots_of
 from warploom.isa.instructions import barrier, mbarrier, move, tcgen05_mma, wmma
 from warploom.isa.model.form import Form
+from warploom.isa.model.special_registers import SpecialRegister
 from warploom.isa.model.table import FormError
-from warploom.nvvm.dialect import OPERATIONS, Operation
+from warploom.nvvm.dialect import OPERATIONS, Operation, special_registers
 from warploom.nvvm.dialect.attributes import BitOperation, EnumAttribute, ExtentsAttribute, Overflow
 from warploom.nvvm.dialect.lowering import (
     Discarded,
+    Element,
     Immediate,
     InstructionTemplate,
     LabelTemplate,
@@ -154,8 +156,8 @@ def _operations() -> Mapping[Form, Sequence[type[Operation]]]:
     """Return the operations that lower to one instruction, by form."""
     found: dict[Form, list[type[Operation]]] = {}
     for kind in OPERATIONS:
-        # `match_multiplication` finds it, because it also sets a predicate.
-        if kind is not WgmmaMmaAsync:
+        # `match_multiplication` finds WgmmaMmaAsync, because it also sets a predicate.
+        if kind is not WgmmaMmaAsync and kind not in special_registers.GENERATED:
             for form in kind.FORMS:
                 found.setdefault(form, []).append(kind)
     return found
@@ -212,6 +214,10 @@ def _attribute_choices(name: str, given: PropertyDef, binding: Binding, *, near:
 
     `near` limits enumeration values to modifiers of the instruction.
     """
+    if isinstance(given.constr, AttrSetConstraint):
+        return sorted(given.constr.values, key=str)
+    if isinstance(given.constr, EqAttrConstraint):
+        return [given.constr.attr]
     (base,) = given.constr.get_bases() or {UnitAttr}
     absent: list[Attribute | None] = [None] if isinstance(given, OptPropertyDef) else []
     if (slot := _SLOTS_OF.get(base)) is not None and slot not in binding.slots:
@@ -490,7 +496,7 @@ def _operand_positions(name: str, template: OperandTemplate, operand: Operand) -
         case int():
             same = isinstance(operand, Integer) and (operand.value - template) % (1 << 32) == 0
             return {} if same else None
-        case Discarded():
+        case Discarded() | Element() | SpecialRegister():
             return None
         case Temporary():
             return {}

@@ -11,14 +11,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from warploom.nvvm import dialect
 from warploom.nvvm.dialect.lowering import LabelTemplate, Temporary
-from warploom.nvvm.dialect.types import elements_of, registers_of
+from warploom.nvvm.dialect.types import CONSTRAINTS, elements_of, registers_of
 from warploom.nvvm.errors import LowerError
 from warploom.nvvm.intrinsic_calls import call_of
 from warploom.nvvm.llvm_builder import LlvmBuilder
 from warploom.nvvm.mlir_text import ParsedModule
-
-CONSTRAINTS = {"pred": "b", "b16": "h", "b32": "r", "b64": "l", "b128": "q", "f32": "f", "f64": "d"}
-"""Constraint letter of a register in inline assembly, by its PTX type."""
 
 
 def to_llvm(parsed: ParsedModule) -> ModuleOp:

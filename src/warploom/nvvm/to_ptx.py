@@ -269,6 +269,8 @@ class _FunctionWriter:
     def _nvvm(self, operation: dialect.Operation) -> None:
         self._registers.begin_operation()
         lowering = operation.lower()
+        if not lowering.statements:
+            self.errors.append(_unknown(self._parsed, operation))
         for source, result in lowering.copies:
             if not self._registers.reuse(source, result):
                 names = zip(self._registers.names(result), self._names(source), strict=True)
