@@ -89,7 +89,7 @@ def test_groups(name: str) -> None:
 
 @pytest.mark.parametrize("name", ROSTER)
 def test_availability(name: str) -> None:
-    target, version = ROSTER[name]["availability"].split(", PTX ")
+    target, version = ROSTER[name]["SM floor and ptx_min"].split(", PTX ")
     rows = [row for form in BY_NAME[name].FORMS for row in form.rows]
     assert {row.targets for row in rows} == {(target,)}
     assert ".".join(map(str, min(row.ptx for row in rows))) == version

@@ -25,6 +25,8 @@ CORRECTION = "=>"
 _SMALL, _SHORT = 100, 5
 """Numbers below the first limit, and words up to the second length, occur in many facts."""
 _LIMIT = 30
+_ENOUGH = 0.6
+"""Share of the words that a fact must have if no fact has all words."""
 _NUMBER = re.compile(r"(?<![\w.])(0x[0-9a-f]+|\d+)(?:-(0x[0-9a-f]+|\d+))?(?![\w.]\w)")
 _SHAPE = re.compile(r"\bm\d+n\d+k\d+\b")
 _IGNORED = frozenset(["a", "an", "the", "of", "in", "on", "is", "are", "for", "to", "what", "which", "does", "with"])
@@ -41,6 +43,8 @@ class Table:
     lead: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     source: str = "cicc"
+    # Number of leading columns in which a small number identifies a row.
+    keys: int = 1
 
     def corrected(self) -> list[dict[str, str]]:
         """Return the rows without wrong statements. Each row maps headings to cells."""
@@ -52,8 +56,8 @@ class Table:
     @cached_property
     def entries(self) -> tuple["_Entry", ...]:
         """Rows and sentences for the search."""
-        rows = (_Entry(self.title, self._line(row), tuple(map(_plain, row))) for row in self.rows)
-        return (*rows, *(_Entry(self.title, each, ()) for each in (*self.lead, *self.notes)))
+        rows = (_Entry(self.title, self._line(row), tuple(map(_plain, row)), self.keys) for row in self.rows)
+        return (*rows, *(_Entry(self.title, each) for each in (*self.lead, *self.notes)))
 
     def _line(self, row: tuple[str, ...]) -> str:
         return "; ".join(f"{head}: {_marked(cell)}" for head, cell in zip(self.heads, row, strict=True) if cell != "-")
@@ -63,20 +67,26 @@ class Table:
 class _Entry:
     title: str
     line: str
-    cells: tuple[str, ...]
+    cells: tuple[str, ...] = ()
+    keys: int = 0
 
     @cached_property
     def text(self) -> str:
         return _plain(f"{self.title} {self.line}")
 
+    @cached_property
+    def ranges(self) -> tuple[tuple[int, int], ...]:
+        return tuple(each for text in self.cells or (self.text,) for each in _ranges(text))
+
     def contains(self, word: str) -> bool:
-        if (number := _number(word)) is not None:
-            return any(first <= number <= last for text in self.cells or (self.text,) for first, last in _ranges(text))
+        if _NUMBER.fullmatch(word):
+            low, high = next(_ranges(word))
+            return any(first <= low and high <= last for first, last in self.ranges)
         return re.search(rf"(?<![\w.]){re.escape(word)}(?!\w)", self.text) is not None
 
     def names(self, number: int) -> bool:
-        # Small numbers occur everywhere, so only the first two cells of a row count.
-        cells = self.cells[:2] if number < _SMALL else self.cells
+        # Small numbers occur everywhere.
+        cells = self.cells[: self.keys] if number < _SMALL else self.cells
         return any(_number(cell) == number for cell in cells)
 
     def rank(self, subject: str) -> int:
@@ -93,8 +103,9 @@ def _marked(cell: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text in lower case without quotation marks, for comparisons."""
-    return " ".join(re.sub(r"[\"'`“”‘’]", "", text.lower()).split())
+    """Return a text in lower case without quotation marks, for comparisons. FP16 becomes f16."""
+    plain = re.sub(r"[\"'`“”‘’]", "", text.lower().replace("–", "-"))
+    return " ".join(re.sub(r"\bfp(?=16|32|64)", "f", plain).split())
 
 
 def _unshaped(text: str) -> str:
@@ -145,7 +156,7 @@ def _derived() -> Iterator[Table]:
     codes = [("element type of the packed word", str(value), word, bits[word]) for value, word in TYPES.items()]
     codes += [("kind of a tcgen05 multiplication", str(value), word, "-") for value, word in KINDS.items()]
     codes += [("collector mode", str(value), word, "-") for value, word in COLLECTORS.items() if word]
-    yield Table("codes", "Codes in packed words", ("code", "value", "word", "bits"), tuple(codes))
+    yield Table("codes", "Codes in packed words", ("code", "value", "word", "bits"), tuple(codes), keys=2)
     fields = (
         (word.title, each.name, each.span, each.expected(), each.description or "-")
         for word in WORDS.values()
@@ -188,9 +199,16 @@ def search(subject: str, *, exact: bool = False) -> str:
     return "\n".join(["## Facts from texts on NVIDIA's compiler\n", *parts]) if parts else ""
 
 
+def names() -> list[str]:
+    """Return the words that name a row of a table, such as addresses, for hints."""
+    return [cell for table in tables().values() for row in table.rows for cell in row if re.fullmatch(r"\w{4,}", cell)]
+
+
 def _matching(entries: list[_Entry], wanted: str) -> list[_Entry]:
     if (number := _number(wanted)) is not None:
-        return [each for each in entries if each.names(number) or (number >= _SMALL and each.contains(wanted))]
+        # An address may have the form 0x620FD0 or sub_620FD0.
+        names = [wanted, *(f"{prefix}_{number:x}" for prefix in ("sub", "dword"))] if number >= _SMALL else []
+        return [each for each in entries if each.names(number) or any(map(each.contains, names))]
     words = [word for each in re.split(r"[\s=]+", wanted) if (word := each.strip(".,;:?!()")) and word not in _IGNORED]
     if not words:
         return []
@@ -199,6 +217,12 @@ def _matching(entries: list[_Entry], wanted: str) -> list[_Entry]:
         # A pasted message may have words around it and another shape.
         lambda entry: any(" " in cell and _unshaped(cell) in _unshaped(wanted) for cell in entry.cells[:1]),
         lambda entry: all(map(entry.contains, words)),
-        lambda entry: all(word in entry.text for word in words) and len(wanted) > _SHORT,
     ]
-    return next((found for test in tests if (found := list(filter(test, entries)))), [])
+    if len(wanted) > _SHORT or not wanted.isalpha():
+        tests.append(lambda entry: all(word in entry.text for word in words))
+    if found := next((found for test in tests if (found := list(filter(test, entries)))), []):
+        return found
+    counts = [sum(map(entry.contains, words)) for entry in entries]
+    most = max(counts)
+    enough = len(words) > most >= _ENOUGH * len(words) and most > 1
+    return [entry for entry, count in zip(entries, counts, strict=True) if count == most] if enough else []

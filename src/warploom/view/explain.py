@@ -108,6 +108,7 @@ def _hint(subject: str) -> str:
     from warploom.emulator.traps import traps
     from warploom.gpu.rules import rules as gpu_rules
     from warploom.isa.model.form import forms, heads
+    from warploom.nvvm.reference import names
     from warploom.observe.sanitize.rules import rules as sanitizer_rules
     from warploom.view.concepts import concepts
 
@@ -119,5 +120,6 @@ def _hint(subject: str) -> str:
         *gpu_rules(),
         *heads(),
         *(form.name for form in forms()),
+        *names(),
     ]
     return did_you_mean(subject, known)
