@@ -22,7 +22,7 @@ FACTS = [
     ("752-754", "753-755; 752 is the store __mma_m16n16k8_st_c_f32"),
     ("0x300", "minimal, simplest: 2 matrix descriptors"),
     ("769", "barrier of a warpgroup, without a name; inline IR; EDG side: sub_127FC40"),
-    ("5380", "f16 (765), size 32"),
+    ("5380", "f16 (765), sizes 16, 32, 64, 128"),
     ("~5352", "correct: 5376"),
     ("10683", "N: 160; integer: 10682; float: 10683"),
     ("N=104", "N: 104; integer: 10654; float: 10655"),

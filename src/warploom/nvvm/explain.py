@@ -79,7 +79,7 @@ _SWIZZLES = {0: "none", 1: "128 bytes", 2: "64 bytes", 3: "32 bytes"}
 
 
 def number_page(text: str) -> str:
-    """Return the Markdown page of a number: its names, its facts in texts on the compiler, and its packed words.
+    """Return the Markdown page of a number: its names, its facts, and its packed words.
 
     `text` is a number, or a word and a number such as `descriptor:0x4000004000010000`. A plain number is decoded as a
     matrix descriptor only if it has more than 32 bits, and if all bits outside the fields are 0.

@@ -1,4 +1,4 @@
-"""Facts of two reference texts on NVIDIA's compiler as tables, and a search for words and numbers in them.
+"""Facts of two reference texts on NVIDIA's compiler as tables, and a search in them.
 
     tables()["gates"].rows[0]          # ("hmmastc", "sub_21DFBF0", "sub_36E91F0", "v8 > 0x45", "70", "store of HMMA")
     search("sub_94B510")               # the rows and sentences with this address, in Markdown
@@ -15,7 +15,7 @@ from importlib.resources import files
 
 from warploom.layout.maps import TYPE_BITS
 from warploom.nvvm.builtins.registry import BUILTINS
-from warploom.nvvm.intrinsic_numbers import N_FIRST, N_LAST, identifiers
+from warploom.nvvm.intrinsic_numbers import identifiers
 from warploom.nvvm.packed import WORDS
 from warploom.nvvm.packed.matrix import TYPES
 from warploom.nvvm.packed.tcgen05 import COLLECTORS, KINDS
@@ -129,7 +129,7 @@ def _number(text: str) -> int | None:
 
 @cache
 def tables() -> dict[str, Table]:
-    """Return the tables by name. Errors: ValueError for a row with another number of cells than the headings."""
+    """Return the tables by name. Errors: ValueError for a row with too few or too many cells."""
     groups = tomllib.loads(files("warploom.nvvm").joinpath("reference.toml").read_text(encoding="utf-8"))
     texts = {name: (text, source) for source, group in groups.items() for name, text in group.items()}
     found = {name: _read(name, text.splitlines(), source) for name, (text, source) in texts.items()}
@@ -148,7 +148,7 @@ def _read(name: str, lines: list[str], source: str) -> Table:
 def _derived() -> Iterator[Table]:
     heads = ("number", "hexadecimal", "name", "first target", "kind", "types")
     builtins = (
-        (str(each.number), f"{each.number:#x}", each.name, each.target, each.kind, _types(each.types) or "-")
+        (str(each.number), f"{each.number:#x}", each.name, each.target, each.kind, _types(each.types))
         for each in BUILTINS
     )
     yield Table("builtins", "Builtins", heads, tuple(builtins))
@@ -163,18 +163,14 @@ def _derived() -> Iterator[Table]:
         for each in word.fields
     )
     yield Table("packed", "Fields of packed words", ("word", "field", "bits", "values", "meaning"), tuple(fields))
-    by_n: dict[str, dict[str, int]] = {}
-    for number in range(N_FIRST, N_LAST + 1):
-        if number in identifiers():
-            words = dict(identifiers()[number].words)
-            by_n.setdefault(words["n"], {})[words["element"]] = number
-    ordered = sorted(by_n.items(), key=lambda item: int(item[0]))
-    rows = ((n, str(each["integer"]), str(each["float"])) for n, each in ordered)
-    yield Table("n", "Intrinsics of a warpgroup multiplication by N", ("N", "integer", "float"), tuple(rows))
+    named = ((str(number), dict(each.words)) for number, each in identifiers().items() if each.family == "n")
+    by_n = [(words["n"], number, str(int(number) + 1)) for number, words in named if words["element"] == "integer"]
+    title = "Intrinsics of a warpgroup multiplication by N"
+    yield Table("n", title, ("N", "integer", "float"), tuple(sorted(by_n, key=lambda row: int(row[0]))))
 
 
 def _types(types: Mapping[str, str]) -> str:
-    return ", ".join(f"{operand.upper()} {element}" for operand, element in types.items())
+    return ", ".join(f"{operand.upper()} {element}" for operand, element in types.items()) or "-"
 
 
 # Search -----------------------------------------------------------------------------------------------------
@@ -220,8 +216,9 @@ def _matching(entries: list[_Entry], wanted: str) -> list[_Entry]:
     ]
     if len(wanted) > _SHORT or not wanted.isalpha():
         tests.append(lambda entry: all(word in entry.text for word in words))
-    if found := next((found for test in tests if (found := list(filter(test, entries)))), []):
-        return found
+    for test in tests:
+        if found := list(filter(test, entries)):
+            return found
     counts = [sum(map(entry.contains, words)) for entry in entries]
     most = max(counts)
     enough = len(words) > most >= _ENOUGH * len(words) and most > 1
