@@ -95,6 +95,26 @@ class LlvmText:
             raise VerifyException(f"needs a function or variable @{name}, which the module lacks")
         return symbol_text(name)
 
+    def check_call(self, operation: Operation) -> None:
+        """Raise VerifyException if a direct call does not fit the type of the function."""
+        callee = attributes_of(operation).get("callee")
+        if not isinstance(callee, SymbolRefAttr):
+            return
+        self.symbol(callee)
+        kind = self._symbols[callee.root_reference.data]
+        if kind is None:
+            raise VerifyException(f"calls @{callee.root_reference.data}, which is a variable")
+        inputs, output, is_variadic = _signature(kind)
+        given = [value.type for value in operation.operands]
+        results = [value.type for value in operation.results] or [LLVMVoidType()]
+        fits = given == list(inputs) or (is_variadic and given[: len(inputs)] == list(inputs))
+        if not fits or results != [output]:
+            texts = [", ".join(map(str, types)) for types in (given, results)]
+            expected = f"({', '.join(map(str, inputs))}) -> {output}"
+            raise VerifyException(
+                f"calls @{callee.root_reference.data} as ({texts[0]}) -> {texts[1]}; expected {expected}"
+            )
+
     def metadata(self, text: str) -> str:
         """Return the number of a metadata node, such as `!3`."""
         return f"!{self._nodes.setdefault(text, len(self._nodes))}"
@@ -382,6 +402,8 @@ class _FunctionText:
             self._module.errors.append(self._parsed.diagnostic(operation, str(unsupported(operation)), "lower.unknown"))
             return
         try:
+            if operation.name in ("llvm.call", "func.call"):
+                self._module.check_call(operation)
             text = write(operation, attributes_of(operation), self)
         except VerifyException as error:
             self._module.errors.append(self._parsed.diagnostic(operation, f"'{operation.name}' {error}"))
