@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, i1, i64
-from xdsl.dialects.llvm import LLVMStructType
+from xdsl.dialects.llvm import LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 
 from warploom.nvvm.dialect.types import pointer_to
 
@@ -79,7 +80,11 @@ class LlvmBuilder:
         return operation.results[0]
 
 
-class AddrSpaceCast(Operation):
+@irdl_op_definition
+class AddrSpaceCast(IRDLOperation):
     """Conversion of a pointer to another address space."""
 
     name = "llvm.addrspacecast"
+    arg = operand_def(LLVMPointerType)
+    res = result_def(LLVMPointerType)
+    assembly_format = "$arg attr-dict `:` type($arg) `to` type($res)"
