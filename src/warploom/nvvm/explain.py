@@ -11,7 +11,7 @@ from warploom.nvvm.intrinsics import read_name
 from warploom.nvvm.packed import WORDS, FieldRow
 from warploom.nvvm.reference import search
 
-_ORIGINS = {"llvm": "LLVM", "nvidia": "NVIDIA's own compiler, not LLVM"}
+_ORIGINS = {"llvm": "LLVM", "nvidia": "NVIDIA's own compiler, not LLVM", "later": "a release of LLVM after 22"}
 
 
 def intrinsic_page(name: str) -> str:
@@ -20,7 +20,9 @@ def intrinsic_page(name: str) -> str:
     Errors: UsageError for an unknown name
     """
     found = read_name(name)
-    words = ", ".join(f"`.{slot}` is `{word}`" for slot, word in found.words.items() if word)
+    stated = [f"`.{slot}` is `{word}`" for slot, word in found.words.items() if word]
+    stated += [f"`{operand}` is {'present' if value is None else value}" for operand, value in found.operands.items()]
+    words = ", ".join(stated)
     lines = [
         f"# {name}\n",
         f"An intrinsic of {_ORIGINS[found.origin]}: `{found.form.name}`{', where ' if words else ''}{words}.\n",
