@@ -3,7 +3,7 @@
 `raise_to_nvvm` translates PTX back to the nvvm dialect. `words` are the modifiers of an instruction by name.
 """
 
-from warploom.nvvm.api import lower, protocol_warnings
+from warploom.nvvm.api import lower, notes, protocol_warnings
 from warploom.nvvm.errors import LowerError
 
-__all__ = ["LowerError", "lower", "protocol_warnings"]
+__all__ = ["LowerError", "lower", "notes", "protocol_warnings"]
