@@ -8,16 +8,14 @@ import sys
 from dataclasses import dataclass, field
 from threading import Lock
 
-from warploom.diagnostics import Diagnostic, Severity, Source, Span, UsageError
+from warploom.diagnostics import UsageError
 from warploom.isa.model.availability import Target, Version
-from warploom.nvvm.errors import LowerError
 
 VERSIONS: tuple[Version, ...] = (
     *((6, minor) for minor in (0, 1, 2, 3, 4, 5)), *((7, minor) for minor in range(9)),
     *((8, minor) for minor in range(9)), (9, 0),
 )  # fmt: skip
 """PTX versions of LLVM 22, from the first that supports tensor cores."""
-_TRIPLES = ("nvptx64-",)
 
 
 class BackendError(Exception):
@@ -71,46 +69,24 @@ def _text(**request: object) -> str:
 
 # Errors -----------------------------------------------------------------------------------------------------
 
-_AT = re.compile(r"<string>:(\d+):(\d+): error: (.*)")
+_AT = re.compile(r"<string>:(\d+):\d+: error: (.*)")
 
 
-def text_error(error: BackendError, source: Source) -> LowerError:
-    """Return an error of parsing or verification with its place in the LLVM IR text."""
+def error_at(error: BackendError, text: str) -> tuple[int | None, str]:
+    """Return the line of LLVM IR text that an error of parsing or verification concerns, and one sentence."""
     message = str(error)
     if found := _AT.search(message):
-        line, column = int(found[1]), int(found[2])
-        start = _line_starts(source.text)[line - 1] + column - 1
-        return _error(source, Span(start, start + 1), f"LLVM cannot read the text: {_sentence(found[3])}")
+        return int(found[1]), f"is not legal in LLVM IR: {_sentence(found[2])}"
     first, *rest = message.strip().splitlines()
     # LLVM prints the instructions at fault. The first that the text contains is the place.
-    spans = (span for line in rest if (span := _span_of(line, source.text)) is not None)
-    quoted = next((line.strip() for line in rest if line.strip()), "")
-    return _error(source, next(spans, None), f"LLVM refuses the module: {_sentence(first)}{quoted and f': {quoted}'}")
-
-
-def _error(source: Source, span: Span | None, message: str) -> LowerError:
-    return LowerError([Diagnostic("lower.llvm", Severity.ERROR, message, source, span)])
+    lines = {_normal(line): number for number, line in reversed(list(enumerate(text.splitlines(), 1)))}
+    line = next((lines[key] for printed in rest if (key := _normal(printed)) in lines), None)
+    return line, f"is not legal in LLVM IR: {_sentence(first)}"
 
 
 def _sentence(text: str) -> str:
     text = text.strip().rstrip("!.")
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
-
-
-def _line_starts(text: str) -> list[int]:
-    starts = [0]
-    for line in text.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
-    return starts
-
-
-def _span_of(instruction: str, text: str) -> Span | None:
-    """Return the span of an instruction that LLVM printed, or None if the text does not contain it."""
-    wanted = _normal(instruction)
-    for start, line in zip(_line_starts(text), text.splitlines(), strict=False):
-        if wanted and _normal(line) == wanted:
-            return Span(start + len(line) - len(line.lstrip()), start + len(line.rstrip()))
-    return None
 
 
 def _normal(line: str) -> str:
