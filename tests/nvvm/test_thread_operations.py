@@ -314,7 +314,7 @@ def test_each_operation_has_a_call_or_inline_ptx(family: object) -> None:
     kinds = [
         kind
         for kind in OPERATIONS
-        if kind in vars(family).values() or family is special_registers and "sreg" in kind.name
+        if kind in vars(family).values() or (family is special_registers and "sreg" in kind.name)
     ]
     assert kinds
     for kind in random.Random(0).sample(kinds, min(len(kinds), 12)):
