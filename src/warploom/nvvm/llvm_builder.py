@@ -9,7 +9,6 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, i1, i64
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 
 from warploom.nvvm.dialect.types import pointer_to, width_of
 
@@ -99,18 +98,10 @@ class LlvmBuilder:
         """Return a pointer converted to an address space."""
         if pointer.type == pointer_to(space):
             return pointer
-        return self._add(AddrSpaceCast.create(operands=[pointer], result_types=[pointer_to(space)]))
+        return self._add(
+            operation_class("llvm.addrspacecast").create(operands=[pointer], result_types=[pointer_to(space)])
+        )
 
     def _add(self, operation: Operation) -> SSAValue:
         self.operations.append(operation)
         return operation.results[0]
-
-
-@irdl_op_definition
-class AddrSpaceCast(IRDLOperation):
-    """Conversion of a pointer to another address space."""
-
-    name = "llvm.addrspacecast"
-    arg = operand_def()
-    res = result_def()
-    assembly_format = "$arg attr-dict `:` type($arg) `to` type($res)"

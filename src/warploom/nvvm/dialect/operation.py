@@ -79,6 +79,12 @@ class Operation(IRDLOperation, ABC):
         """
         return None
 
+    def called(self, build: LlvmBuilder) -> InstructionTemplate | None:
+        """Return the instruction whose intrinsic replaces the operation, or None if there is no single instruction."""
+        lowering = self.lower()
+        found = lowering.statements[0] if len(lowering.statements) == 1 and not lowering.copies else None
+        return found if isinstance(found, InstructionTemplate) else None
+
     def declared(
         self, words: Mapping[str, str] = NO_WORDS, late: Sequence[str] = (), /, **operands: OperandTemplate | None
     ) -> InstructionTemplate:

@@ -10,8 +10,8 @@ from xdsl.irdl import AttrConstraint
 from xdsl.irdl.constraints import AttrSetConstraint
 from xdsl.utils.exceptions import VerifyException
 
-TENSOR_SPACE = 6
-"""Address space of tensor memory, whose addresses have 32 bits."""
+SHARED_SPACE, TENSOR_SPACE = 3, 6
+"""Address spaces of shared memory and of tensor memory, whose addresses have 32 bits."""
 STATE_SPACES = {0: "", 1: "global", 3: "shared", 4: "const", 5: "local", TENSOR_SPACE: "tensor", 7: "shared::cluster"}
 """PTX state space of each LLVM address space; 0 is the generic space."""
 ADDRESS_SPACES = {word: number for number, word in STATE_SPACES.items()}
