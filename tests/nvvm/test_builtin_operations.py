@@ -10,7 +10,7 @@ from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.model.availability import read_target
 from warploom.nvvm import LowerError, lower
 from warploom.nvvm.builtins import BUILTINS, Builtin
-from warploom.nvvm.builtins.lowering import read_and_select
+from warploom.nvvm.builtins.lowering import translate
 from warploom.ptx import Instruction, parse
 from warploom_lab.nvcc.compiler import kernel
 from warploom_lab.nvcc.record import Case, calls_of, lowered
@@ -39,7 +39,7 @@ def test_every_builtin_lowers_to_an_operation(builtin: Builtin) -> None:
     taken = [call for call in calls_of(builtin) if "?" not in call and lowered(Case("sm_90a", call)).instruction]
     for call in taken[:2]:
         text = kernel(call)
-        choice = read_and_select(text, SM_90A)[1]
+        choice = translate(text, SM_90A).calls[0].selection
         operations = lower(text, source="builtin", to="nvvm")
         assert lower(operations, source="nvvm", to="nvvm") == operations
         found = binding_of(lower(operations, source="nvvm", to="ptx"))

@@ -11,10 +11,9 @@ from warploom.diagnostics import UsageError
 from warploom.isa.model.availability import read_target
 from warploom.layout import tiled_fragment
 from warploom.nvvm.builtins import BUILTINS, builtin_named, builtin_numbered
-from warploom.nvvm.builtins.cuda_parser import parse_call
-from warploom.nvvm.builtins.lowering import read_and_select
+from warploom.nvvm.builtins.lowering import translate
 from warploom.nvvm.builtins.selection import RefusedCall, gate_message, select
-from warploom.nvvm.builtins.tokens import BuiltinError
+from warploom.nvvm.builtins.source import BuiltinError
 from warploom.nvvm.forms import MMA_DENSE, WMMA
 from warploom.nvvm.intrinsic_numbers import describe
 from warploom.nvvm.packed import WORDS
@@ -63,7 +62,7 @@ def span(text: str) -> range:
 
 
 def choice_of(text: str):
-    return read_and_select(text, SM_90A)[1]
+    return translate(text, SM_90A).calls[0].selection
 
 
 # Pages --------------------------------------------------------------------------------------------------------------
@@ -222,7 +221,7 @@ def test_gates(row: dict[str, str]) -> None:
     assert gated
     below = {70: "sm_62", 72: "sm_70", 75: "sm_72"}[first]
     for builtin in gated:
-        values = [a.value for a in parse_call(_some_call(builtin)).arguments]
+        values = [value for value, _ in translate(_some_call(builtin), SM_90A).calls[0].arguments]
         with pytest.raises(RefusedCall) as refused:
             select(builtin, values, read_target(below))
         assert refused.value.errors[0][1] == f"{row['function']} is not supported on this architecture"
@@ -235,7 +234,7 @@ def test_sm_72_has_only_8_bit_integers() -> None:
     for builtin in BUILTINS:
         if builtin.unit != "imma":
             continue
-        values = [a.value for a in parse_call(_some_call(builtin)).arguments]
+        values = [value for value, _ in translate(_some_call(builtin), SM_90A).calls[0].arguments]
         if builtin.shape == "m8n8k32":
             with pytest.raises(RefusedCall, match="not supported on this architecture"):
                 select(builtin, values, read_target("sm_72"))

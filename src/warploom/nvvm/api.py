@@ -65,7 +65,7 @@ def lower(
 
     Errors: UsageError lower.level, lower.target, lower.packages; LowerError lower.text, lower.operation,
         lower.unknown, lower.function, lower.llvm, and the rule codes of `check` for instructions that the target lacks;
-        BuiltinError builtin.text, builtin.arguments, builtin.operand, builtin.target, builtin.computed
+        BuiltinError builtin.text, builtin.arguments, builtin.operand, builtin.target
     """
     known = find_target(target)
     version = None if ptx_version is None else find_version(ptx_version)
@@ -81,12 +81,11 @@ def lower(
 
         return Lowered(str(raise_to_nvvm(parse(text, name))) + "\n", "", known)
     if source == "builtin":
-        from warploom.nvvm.builtins.lowering import lower_builtin
+        from warploom.nvvm.builtins.lowering import translate
 
-        if to == "ptx":
-            return Lowered(lower_builtin(text, to, target, version, name), "", known)
-        text = lower_builtin(text, "nvvm", target, version, name)
-    parsed = parse_mlir(text, name)
+        parsed = translate(text, known, name)
+    else:
+        parsed = parse_mlir(text, name)
     return Lowered(str(parsed.module) + "\n", "", known) if to == "nvvm" else _from_mlir(parsed, to, known, version)
 
 
@@ -197,3 +196,14 @@ def protocol_warnings(text: str, name: str = "<text>") -> list[Diagnostic]:
         )
         for operation, message in protocol_violations(parsed.module)
     ]
+
+
+def notes(text: str, target: str = "sm_90a", name: str = "<text>") -> list[Diagnostic]:
+    """Return notes that state what `lower` adds around the calls of builtins in CUDA C or MLIR text.
+
+    Errors: as in `lower`
+    """
+    require_xdsl()
+    from warploom.nvvm.builtins.lowering import translate
+
+    return list(translate(text, find_target(target), name).notes())

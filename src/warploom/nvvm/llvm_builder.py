@@ -11,6 +11,7 @@ from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from warploom.nvvm.dialect.types import pointer_to, width_of
+from warploom.nvvm.mlir.llvm_syntax import operation_class
 
 _NOT_EQUAL = IntegerAttr(1, i64)
 
