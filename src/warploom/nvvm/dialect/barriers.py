@@ -45,26 +45,32 @@ class Barrier(Operation):
     )
 
     def check(self) -> None:
-        stated = [each is not None for each in (self.reductionOp, self.reductionPredicate, self.res)]
-        if any(stated) and not all(stated):
-            raise self.error("a reduction, its predicate and a result require each other")
+        if (self.reductionOp is None) != (self.reductionPredicate is None):
+            raise self.error("a reduction and its predicate require each other")
         if self.numberOfThreads is not None and self.barrierId is None:
             raise self.error("number_of_threads requires an id")
-        if any(stated) and self.barrierId is not None:
+        if self.reductionOp is not None and self.barrierId is not None:
             raise self.error("a reduction uses barrier 0; expected no id")
+        if self.res is not None and self.reductionOp is None:
+            raise self.error("only a reduction has a result")
 
     def lower(self) -> Lowering:
-        operation, predicate, result = self.reductionOp, self.reductionPredicate, self.res
-        if operation is None or predicate is None or result is None:
+        if self.reductionOp is None or self.reductionPredicate is None:
             return self.instruction(a=0 if self.barrierId is None else self.barrierId, b=self.numberOfThreads)
-        counts = operation.data == "popc"
-        flag, combined = Temporary("p"), Temporary("q")
-        words = {**_BAR, "op": operation.data, "type": "u32" if counts else "pred"}
-        operands = {"d": result if counts else combined, "a": 0, "c": flag}
-        test = InstructionTemplate([compare.SETP], {"CmpOp": "ne", "type": "b32"}, {"p": flag, "a": predicate, "b": 0})
-        choice = InstructionTemplate([compare.SELP], {"type": "b32"}, {"d": result, "a": 1, "b": 0, "c": combined})
-        reduction = InstructionTemplate([barrier.BARRIER_RED], words, operands)
-        return Lowering([test, reduction] if counts else [test, reduction, choice])
+        counts = self.reductionOp.data == "popc"
+        flag, combined = Temporary("p"), Temporary("q", "b32" if counts else "pred")
+        reduced = self.res if counts and self.res is not None else combined
+        words = {**_BAR, "op": self.reductionOp.data, "type": "u32" if counts else "pred"}
+        statements = [
+            InstructionTemplate(
+                [compare.SETP], {"CmpOp": "ne", "type": "b32"}, {"p": flag, "a": self.reductionPredicate, "b": 0}
+            ),
+            InstructionTemplate([barrier.BARRIER_RED], words, {"d": reduced, "a": 0, "c": flag}),
+        ]
+        if self.res is not None and not counts:
+            operands = {"d": self.res, "a": 1, "b": 0, "c": combined}
+            statements.append(InstructionTemplate([compare.SELP], {"type": "b32"}, operands))
+        return Lowering(statements)
 
     def to_llvm(self, build: LlvmBuilder) -> Sequence[SSAValue]:
         number = build.constant(0, i32) if self.barrierId is None else self.barrierId
@@ -72,7 +78,7 @@ class Barrier(Operation):
             name = self.reductionOp.data
             args = [number, build.is_not_zero(self.reductionPredicate)]
             combined = build.value(f"barrier.cta.red.{name}.aligned.all", args, i32 if name == "popc" else i1)
-            return [build.resized(combined, i32)]
+            return [build.resized(combined, i32)] * (self.res is not None)
         if self.numberOfThreads is None:
             build.intrinsic("barrier.cta.sync.aligned.all", [number])
         else:

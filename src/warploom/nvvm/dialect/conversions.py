@@ -1,6 +1,6 @@
 """Conversions between number formats: the operations whose names begin with nvvm.convert."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
@@ -45,7 +45,6 @@ def _formats(*words: str) -> AttrConstraint:
 
 
 _F8 = _formats("e4m3", "e5m2")
-_ANY_F8 = _formats("e4m3", "e5m2", "ue8m0")
 _F6 = _formats("e2m3", "e3m2")
 _F4 = _formats("e2m1")
 _F16X2, _BF16X2, _I8X2, _I8X4, _F32X4 = (
@@ -73,6 +72,15 @@ class _Conversion(IntrinsicOperation):
     NARROW: ClassVar[str] = ""
     """Modifier for the narrow format, with the number of elements: `dtypex2`."""
 
+    def roundings(self) -> Sequence[str]:
+        """Return the roundings that are possible."""
+        return ("rz", "rp") if self.properties.get("dstTy") == Float8E8M0FNUType() else ("rn",)
+
+    def check(self) -> None:
+        rounding = getattr(self, "rnd", None)
+        if isinstance(rounding, Rounding) and rounding.data not in (expected := self.roundings()):
+            raise self.error(f"rnd is {rounding.data}; expected {' or '.join(expected)}")
+
     def lower(self) -> Lowering:
         slot, _, count = self.NARROW.partition("x")
         stated = self.properties.get("dstTy" if slot == "dtype" else "srcType")
@@ -93,6 +101,9 @@ class ConvertToTf32(_Conversion):
     res = result_def(i32)
     assembly_format = "$src attr-dict"
 
+    def roundings(self) -> Sequence[str]:
+        return ("rn", "rz", "rna")
+
 
 class _FloatsToHalves(_Conversion):
     """Conversion of two f32 numbers to 16 bits each, with random bits for stochastic rounding."""
@@ -105,7 +116,11 @@ class _FloatsToHalves(_Conversion):
     relu = prop_def(BoolAttr, default_value=_FALSE)
     assembly_format = "$src_hi `,` $src_lo (`,` $random_bits^)? attr-dict `:` type($dst)"
 
+    def roundings(self) -> Sequence[str]:
+        return ("rn", "rz", "rs")
+
     def check(self) -> None:
+        super().check()
         if (self.rnd.data == "rs") != (self.random_bits is not None):
             raise self.error("rounding rs and the operand random_bits require each other")
 
@@ -162,7 +177,7 @@ class ConvertFloatsToF8(_FloatsToNarrow):
 
     rnd = prop_def(Rounding, default_value=_NO_ROUNDING)
     sat = prop_def(Saturation, default_value=_NO_SATURATION)
-    dstTy = prop_def(_ANY_F8)
+    dstTy = prop_def(_formats("e4m3", "e5m2", "ue8m0"))
     dst = result_def(_PAIR)
 
 
@@ -189,7 +204,7 @@ class ConvertBf16ToF8(_Conversion):
     a = operand_def(_BF16X2)
     rnd = prop_def(Rounding, default_value=_NO_ROUNDING)
     sat = prop_def(Saturation, default_value=_NO_SATURATION)
-    dstTy = prop_def(_ANY_F8)
+    dstTy = prop_def(_formats("ue8m0"))
     dst = result_def(_PAIR)
     assembly_format = _FROM_HALVES
 
