@@ -1,22 +1,52 @@
-"""`wl.lower`: translation between compiler builtins, MLIR's nvvm dialect, its llvm dialect and PTX."""
+"""`wl.lower`: translation between compiler builtins, MLIR's nvvm dialect, LLVM IR and PTX."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from warploom.check import check
-from warploom.diagnostics import Diagnostic, Severity, UsageError
+from warploom.diagnostics import Diagnostic, Severity, Source, Span, UsageError
+from warploom.isa.model.availability import Target, Version
 from warploom.nvvm.errors import LowerError, require_xdsl
+from warploom.nvvm.llvm.backend import BackendError, canonical, error_at
+from warploom.nvvm.llvm.calls import Call, follow, instruction_lines
+from warploom.nvvm.llvm.compile import CompileError, Report, check_version, compile_llvm, target_named
 from warploom.ptx import parse
 
 if TYPE_CHECKING:
+    from warploom.nvvm.mlir.to_llvm_ir import LlvmText
     from warploom.nvvm.mlir_text import ParsedModule
-    from warploom.nvvm.to_ptx import LoweredModule
 
-_TRANSLATIONS = {("nvvm", "ptx"), ("nvvm", "nvvm"), ("nvvm", "llvm"), ("llvm", "ptx")}
+_LEVELS = {"builtin": ("nvvm", "llvm", "ptx"), "nvvm": ("nvvm", "llvm", "ptx"), "llvm": ("ptx",), "ptx": ("nvvm",)}
+
+
+class Lowered(str):
+    """Result of `lower`: text, with the LLVM IR from which it was compiled.
+
+    `llvm_ir` is the LLVM IR, or "" if there was none.
+    """
+
+    __slots__ = ("_target", "llvm_ir")
+
+    llvm_ir: str
+    _target: Target
+
+    def __new__(cls, text: str, llvm_ir: str, target: Target) -> Lowered:
+        """Return a text that was compiled from LLVM IR for a target."""
+        found = super().__new__(cls, text)
+        found.llvm_ir = llvm_ir
+        found._target = target
+        return found
+
+    def calls(self) -> list[Call]:
+        """Return each call in the LLVM IR: its callee, its arguments, and its PTX instructions with their Forms.
+
+        Errors: UsageError lower.level for a text that is no PTX from LLVM IR
+        """
+        if not self.llvm_ir or not (version := parse(self).version):
+            raise UsageError("only PTX that was lowered from LLVM IR has calls", code="lower.level")
+        return follow(self.llvm_ir, self._target, version)
 
 
 def lower(
@@ -26,42 +56,117 @@ def lower(
     target: str = "sm_90a",
     ptx_version: tuple[int, int] | None = None,
     name: str = "<text>",
-) -> str:
-    """Translate a text to another level: a builtin call, nvvm dialect, llvm dialect or PTX.
+) -> Lowered:
+    """Translate a text to another level: CUDA C with builtins, MLIR (nvvm dialect), LLVM IR or PTX.
 
     `source` is "builtin", "nvvm", "llvm" or "ptx". `to` is "nvvm", "llvm" or "ptx". From PTX, only "nvvm" is possible.
-    `name` is the file name in diagnostics. The default `ptx_version` is the first with all needed instructions.
+    `name` is the file name in diagnostics. The default `ptx_version` is the first with all needed instructions. The
+    result is a `str` with the method `calls`, which follows each call to its PTX instructions.
 
     Errors: UsageError lower.level, lower.target, lower.packages; LowerError lower.text, lower.operation,
-        lower.unknown, lower.function, and the rule codes of `check` for instructions that the target lacks;
+        lower.unknown, lower.function, lower.llvm, and the rule codes of `check` for instructions that the target lacks;
         BuiltinError builtin.text, builtin.arguments, builtin.operand, builtin.target, builtin.computed
     """
+    known = target_named(target)
+    check_version(ptx_version)
+    if to not in _LEVELS.get(source, ()):
+        raise UsageError(f"cannot lower {source} to {to}", code="lower.level")
+    if source == "llvm":
+        return _from_llvm(text, known, ptx_version, name)
     require_xdsl()
+    from warploom.nvvm.mlir_text import parse_mlir
+
+    if source == "ptx":
+        from warploom.nvvm.raise_to_nvvm import raise_to_nvvm
+
+        return Lowered(str(raise_to_nvvm(parse(text, name))) + "\n", "", known)
     if source == "builtin":
         from warploom.nvvm.builtins.lowering import lower_builtin
 
-        return lower_builtin(text, to, target, ptx_version, name)
-    from warploom.nvvm.mlir_text import parse_mlir
-    from warploom.nvvm.to_llvm import to_llvm
-    from warploom.nvvm.to_ptx import check_version, to_ptx
-
-    if source == "ptx" and to == "nvvm":
-        from warploom.nvvm.raise_to_nvvm import raise_to_nvvm
-
-        return str(raise_to_nvvm(parse(text, name))) + "\n"
-    if (source, to) not in _TRANSLATIONS:
-        raise UsageError(f"cannot lower {source} to {to}", code="lower.level")
-    check_version(ptx_version)
+        if to == "ptx":
+            return Lowered(lower_builtin(text, to, target, ptx_version, name), "", known)
+        text = lower_builtin(text, "nvvm", target, ptx_version, name)
     parsed = parse_mlir(text, name)
-    if to == "llvm":
-        return str(to_llvm(parsed)) + "\n"
-    if to == "nvvm":
-        return str(parsed.module) + "\n"
-    lowered = to_ptx(parsed, target, ptx_version)
-    ptx = str(lowered.module)
-    if found := list(_errors(ptx, lowered, parsed)):
+    return Lowered(str(parsed.module) + "\n", "", known) if to == "nvvm" else _from_mlir(parsed, to, known, ptx_version)
+
+
+def _from_llvm(text: str, target: Target, version: Version | None, name: str) -> Lowered:
+    source = Source(name, text)
+
+    def report(line: int | None, message: str) -> Diagnostic:
+        span = _line_span(source, line)
+        subject = "the module" if span is None else f"'{text[span.start : span.end]}'"
+        message = message if message.startswith("cannot") else f"{subject} {message}"
+        return Diagnostic("lower.llvm", Severity.ERROR, message, source, span)
+
+    ptx = _compile(text, target, version, report)
+    if found := [replace(each, source=source, span=None) for each in check(ptx) if each.severity is Severity.ERROR]:
         raise LowerError(found)
-    return ptx
+    return Lowered(ptx, text, target)
+
+
+def _line_span(source: Source, line: int | None) -> Span | None:
+    if line is None:
+        return None
+    lines = source.text.splitlines(keepends=True)
+    start = sum(map(len, lines[: line - 1]))
+    text = lines[line - 1]
+    return Span(start + len(text) - len(text.lstrip()), start + len(text.rstrip()))
+
+
+def _compile(text: str, target: Target, version: Version | None, report: Report) -> str:
+    """Return the PTX of LLVM IR. Errors: LowerError."""
+    try:
+        return compile_llvm(text, target, version, report)
+    except CompileError as error:
+        raise LowerError([error.diagnostic]) from None
+    except BackendError as error:
+        line, message = error_at(error, text)
+        raise LowerError([report(line, message)]) from None
+
+
+def _from_mlir(parsed: ParsedModule, to: str, target: Target, version: Version | None) -> Lowered:
+    from warploom.nvvm.mlir.to_llvm_ir import to_llvm_ir
+    from warploom.nvvm.to_llvm import to_llvm
+
+    to_llvm(parsed)
+    made = to_llvm_ir(parsed)
+
+    def report(line: int | None, message: str) -> Diagnostic:
+        operation = None if line is None else made.operation_at(line)
+        if operation is None:
+            return parsed.diagnostic(parsed.module, f"the module {message}", "lower.llvm")
+        return parsed.diagnostic(operation, f"'{operation.name}' {message}", "lower.llvm")
+
+    if to == "llvm":
+        try:
+            return Lowered(canonical(made.text), made.text, target)
+        except BackendError as error:
+            raise LowerError([report(*error_at(error, made.text))]) from None
+    ptx = _compile(made.text, target, version, report)
+    if found := [each for each in check(ptx) if each.severity is Severity.ERROR]:
+        raise LowerError(_errors(ptx, found, made, parsed, target))
+    return Lowered(ptx, made.text, target)
+
+
+def _errors(
+    ptx: str, found: list[Diagnostic], made: LlvmText, parsed: ParsedModule, target: Target
+) -> list[Diagnostic]:
+    """Return errors of `check` in PTX at the MLIR operations of the instructions."""
+    module = parse(ptx)
+    bodies = [function.body for function in module.functions.values() if function.body is not None]
+    instructions = [each for body in bodies for each in body.instructions()]
+    lines = [line for _, line in instruction_lines(made.text, target, module.version or (0, 0))]
+    errors: list[Diagnostic] = []
+    for each in found:
+        owners = (
+            made.operation_at(line)
+            for instruction, line in zip(instructions, lines, strict=False)
+            if each.span and instruction.span and instruction.span.start <= each.span.start < instruction.span.end
+        )
+        owner = next(owners, None) or parsed.module
+        errors.append(replace(parsed.diagnostic(owner, each.message, each.code, each.hint), section=each.section))
+    return errors
 
 
 def protocol_warnings(text: str, name: str = "<text>") -> list[Diagnostic]:
@@ -80,22 +185,3 @@ def protocol_warnings(text: str, name: str = "<text>") -> list[Diagnostic]:
         )
         for operation, message in protocol_violations(parsed.module)
     ]
-
-
-def _errors(ptx: str, lowered: LoweredModule, parsed: ParsedModule) -> Iterator[Diagnostic]:
-    """Yield the errors of `check` in the PTX. Their spans are those of the MLIR operations."""
-    module = parse(ptx)
-    found = [each for each in check(module) if each.severity is Severity.ERROR]
-    if not found:
-        return
-    bodies = [function.body for function in module.functions.values() if function.body is not None]
-    instructions = list(chain.from_iterable(body.instructions() for body in bodies))
-    for each in found:
-        owners = (
-            operation
-            for instruction, operation in zip(instructions, lowered.operations, strict=True)
-            if each.span and instruction.span and instruction.span.start <= each.span.start < instruction.span.end
-        )
-        owner = next(owners, parsed.module)
-        at = parsed.diagnostic(owner, each.message, each.code, each.hint)
-        yield replace(at, section=each.section)

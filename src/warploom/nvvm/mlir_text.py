@@ -1,9 +1,8 @@
 """MLIR text parsed to a verified module, with the span of each operation."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from xdsl.context import Context
 from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
@@ -15,22 +14,27 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyExcepti
 from warploom.diagnostics import Diagnostic, Severity, Source, Span
 from warploom.nvvm.dialect import NVVM
 from warploom.nvvm.errors import LowerError
+from warploom.nvvm.mlir.llvm_syntax import LlvmContext
 
 
 @dataclass(frozen=True)
 class ParsedModule:
-    """MLIR module with its text and the span of each operation in the text."""
+    """MLIR module with its text and the span of each operation in the text.
+
+    `sources` maps an operation that lowering made to the operation which it replaces.
+    """
 
     module: ModuleOp
     source: Source
     spans: dict[Operation, Span]
+    sources: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
 
     def diagnostic(
         self, operation: Operation, message: str, code: str = "lower.operation", hint: str = ""
     ) -> Diagnostic:
         """Return an error at the span of an operation."""
         # An operation without a span has the span of the nearest operation around it.
-        at: Operation | None = operation
+        at: Operation | None = self.sources.get(operation, operation)
         while at is not None and at not in self.spans:
             at = at.parent_op()
         span = None if at is None else self.spans[at]
@@ -40,7 +44,7 @@ class ParsedModule:
 class _Parser(Parser):
     """Parser of xDSL that records the spans of operations."""
 
-    def __init__(self, context: Context, source: Source) -> None:
+    def __init__(self, context: LlvmContext, source: Source) -> None:
         super().__init__(context, source.text, source.name)
         self.spans: dict[Operation, Span] = {}
 
@@ -68,7 +72,7 @@ def parse_mlir(text: str, name: str = "<text>") -> ParsedModule:
     Errors: LowerError lower.text for text that is no MLIR, lower.operation for an illegal operation
     """
     source = Source(name, text)
-    context = Context()
+    context = LlvmContext()
     for dialect in (Builtin, LLVM, Func, Arith, NVVM):
         context.load_dialect(dialect)
     parser = _Parser(context, source)
@@ -89,6 +93,8 @@ def parse_mlir(text: str, name: str = "<text>") -> ParsedModule:
 
 def _errors(parsed: ParsedModule) -> Iterator[Diagnostic]:
     for operation in parsed.module.walk():
+        if operation.name.startswith("llvm."):
+            continue  # LLVM verifies the translation of these operations
         try:
             operation.verify(verify_nested_ops=False)
         except DiagnosticException as error:

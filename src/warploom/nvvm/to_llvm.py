@@ -5,16 +5,20 @@ from collections.abc import Sequence
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.llvm import LLVMStructType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import Rewriter
+from xdsl.utils.exceptions import VerifyException
 
 from warploom.nvvm import dialect
 from warploom.nvvm.dialect.lowering import LabelTemplate, Temporary
 from warploom.nvvm.dialect.types import elements_of, registers_of
 from warploom.nvvm.errors import LowerError
-from warploom.nvvm.inline_asm import CONSTRAINTS
-from warploom.nvvm.intrinsic_calls import call_of, elements
+from warploom.nvvm.intrinsic_calls import call_of
+from warploom.nvvm.llvm_builder import LlvmBuilder
 from warploom.nvvm.mlir_text import ParsedModule
+
+CONSTRAINTS = {"pred": "b", "b16": "h", "b32": "r", "b64": "l", "b128": "q", "f32": "f", "f64": "d"}
+"""Constraint letter of a register in inline assembly, by its PTX type."""
 
 
 def to_llvm(parsed: ParsedModule) -> ModuleOp:
@@ -24,18 +28,31 @@ def to_llvm(parsed: ParsedModule) -> ModuleOp:
     """
     module = parsed.module
     for operation in list(module.walk()):
-        if isinstance(operation, dialect.InlinePtx) or not isinstance(operation, dialect.Operation):
+        if not isinstance(operation, dialect.Operation):
             continue
-        if (call := call_of(operation)) is not None:
-            made, results = call
-        elif (unsupported := _unsupported_type(operation)) is not None:
-            problem = f"inline PTX does not support a value of type {unsupported}"
-            message = f"cannot lower '{operation.name}' to LLVM: {problem}"
-            raise LowerError([parsed.diagnostic(operation, message, "lower.unknown", "lower it to PTX instead")])
-        else:
-            made, results = _inline_asm(operation)
-        Rewriter.replace_op(operation, made, results)
+        build = LlvmBuilder()
+        try:
+            results = _replacement(operation, build)
+        except VerifyException as error:
+            raise LowerError([parsed.diagnostic(operation, str(error), "lower.unknown")]) from None
+        for made in build.operations:
+            parsed.sources[made] = operation
+        Rewriter.replace_op(operation, build.operations, results)
     return module
+
+
+def _replacement(operation: dialect.Operation, build: LlvmBuilder) -> Sequence[SSAValue]:
+    """Append the operations that replace `operation`, and return the values for its results."""
+    if (results := operation.to_llvm(build)) is not None:
+        return results
+    if (call := call_of(operation)) is not None:
+        made, results = call
+        build.operations += made
+        return results
+    if (unsupported := _unsupported_type(operation)) is not None:
+        problem = f"inline PTX does not support a value of type {unsupported}"
+        raise VerifyException(f"cannot lower '{operation.name}' to LLVM: {problem}")
+    return _inline_asm(operation, build)
 
 
 def _unsupported_type(operation: dialect.Operation) -> Attribute | None:
@@ -48,10 +65,9 @@ def _unsupported_type(operation: dialect.Operation) -> Attribute | None:
     return None
 
 
-def _inline_asm(operation: dialect.Operation) -> tuple[list[Operation], Sequence[SSAValue]]:
-    """Lower `operation` to inline PTX. Return the new operations, and the values for the results."""
+def _inline_asm(operation: dialect.Operation, build: LlvmBuilder) -> Sequence[SSAValue]:
+    """Lower `operation` to inline PTX. Return the values for the results."""
     lowering = operation.lower()
-    made: list[Operation] = []
     names: dict[SSAValue, tuple[str, ...]] = {}
     constraints: list[str] = []
     inputs: list[SSAValue] = []
@@ -66,7 +82,7 @@ def _inline_asm(operation: dialect.Operation) -> tuple[list[Operation], Sequence
         tied = names.get(copied[operand], ()) if operand in copied else ()
         names[operand] = tied or tuple(f"${len(constraints) + k}" for k in range(len(types)))
         constraints += [name[1:] for name in tied] or [CONSTRAINTS[word] for word in types]
-        inputs += elements(operand, made)
+        inputs += build.elements(operand)
     temporaries: dict[str, str] = {}
 
     def names_of(value: SSAValue | Temporary) -> tuple[str, ...]:
@@ -83,4 +99,5 @@ def _inline_asm(operation: dialect.Operation) -> tuple[list[Operation], Sequence
     text = "\n".join(("{", *declared, *lines, "}")) if declared or len(lines) > 1 else lines[0]
     results = [result.type for result in operation.results]
     asm = llvm.InlineAsmOp(text, ",".join(constraints), inputs, results, asm_dialect=0, has_side_effects=True)
-    return [*made, asm], asm.results
+    build.operations.append(asm)
+    return asm.results

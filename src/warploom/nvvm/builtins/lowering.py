@@ -17,7 +17,6 @@ from warploom.nvvm.builtins.selection import RefusedCall, Selection, select
 from warploom.nvvm.builtins.tokens import BuiltinError, diagnostic_at
 from warploom.nvvm.dialect.types import STATE_SPACES
 from warploom.nvvm.mlir_text import parse_mlir
-from warploom.nvvm.to_llvm import to_llvm
 from warploom.nvvm.to_ptx import KERNEL, check_version, target_named
 
 
@@ -56,8 +55,7 @@ def lower_builtin(text: str, to: str, target: str, version: Version | None = Non
         raise UsageError(f"cannot lower builtin to {to}", code="lower.level")
     module = to_nvvm.module_of(call, selection)
     module.verify()
-    text = str(module) + "\n"
-    return text if to == "nvvm" else str(to_llvm(parse_mlir(text))) + "\n"
+    return str(module) + "\n"
 
 
 # Calls in MLIR text ---------------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ from warploom.nvvm.dialect.lowering import (
     Temporary,
 )
 from warploom.nvvm.dialect.types import registers_of, space_of
+from warploom.nvvm.llvm_builder import LlvmBuilder
 
 SEGMENTED = (AttrSizedOperandSegments(as_property=True),)
 """Options of an operation with several optional or variadic operands."""
@@ -66,6 +67,13 @@ class Operation(IRDLOperation, ABC):
     def lower(self) -> Lowering:
         """Return the PTX of the operation."""
         return Lowering([self.declared()])
+
+    def to_llvm(self, build: LlvmBuilder) -> Sequence[SSAValue] | None:
+        """Append the llvm operations that replace the operation, and return the values for its results.
+
+        The default, None, stands for the intrinsic of the form of the PTX instruction, or else for inline PTX.
+        """
+        return None
 
     def declared(
         self, words: Mapping[str, str] = NO_WORDS, late: Sequence[str] = (), /, **operands: OperandTemplate | None

@@ -1,0 +1,94 @@
+"""Client of the process that compiles LLVM IR, and LLVM's errors as diagnostics."""
+
+import atexit
+import json
+import re
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from threading import Lock
+
+from warploom.diagnostics import UsageError
+from warploom.isa.model.availability import Target, Version
+
+VERSIONS: tuple[Version, ...] = (
+    *((6, minor) for minor in (0, 1, 2, 3, 4, 5)), *((7, minor) for minor in range(9)),
+    *((8, minor) for minor in range(9)), (9, 0),
+)  # fmt: skip
+"""PTX versions of LLVM 22, from the first that supports tensor cores."""
+
+
+class BackendError(Exception):
+    """Message of LLVM. `stage` is "parse", "verify" or "select"."""
+
+    def __init__(self, stage: str, message: str) -> None:
+        super().__init__(message)
+        self.stage = stage
+
+
+@dataclass
+class _Worker:
+    """Process that compiles. It starts with the first request, and starts again after its end."""
+
+    process: subprocess.Popen[str] | None = None
+    lock: Lock = field(default_factory=Lock)
+
+    def answer(self, **request: object) -> dict[str, str]:
+        with self.lock:
+            if self.process is None or self.process.poll() is not None:
+                command = [sys.executable, "-m", "warploom.nvvm.llvm.worker"]
+                self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                atexit.register(self.process.kill)
+            assert self.process.stdin is not None
+            assert self.process.stdout is not None
+            print(json.dumps(request), file=self.process.stdin, flush=True)
+            if not (line := self.process.stdout.readline()):
+                raise UsageError("the process that compiles LLVM IR has ended", code="lower.llvm")
+            return json.loads(line)
+
+
+_WORKER = _Worker()
+
+
+def emit(text: str, target: Target, version: Version) -> str:
+    """Return the PTX of LLVM IR text. Errors: BackendError."""
+    return _text(text=text, cpu=target.name, features=f"+ptx{version[0]}{version[1]}")
+
+
+def canonical(text: str) -> str:
+    """Return the text that LLVM prints for a module of LLVM IR. Errors: BackendError."""
+    return _text(text=text)
+
+
+def _text(**request: object) -> str:
+    answer = _WORKER.answer(**request)
+    if "text" not in answer:
+        raise BackendError(answer["stage"], answer["message"])
+    return answer["text"]
+
+
+# Errors -----------------------------------------------------------------------------------------------------
+
+_AT = re.compile(r"<string>:(\d+):\d+: error: (.*)")
+
+
+def error_at(error: BackendError, text: str) -> tuple[int | None, str]:
+    """Return the line of LLVM IR text that an error of parsing or verification concerns, and one sentence."""
+    message = str(error)
+    if found := _AT.search(message):
+        return int(found[1]), f"is not legal in LLVM IR: {_sentence(found[2])}"
+    first, *rest = message.strip().splitlines()
+    # LLVM prints the instructions at fault. The first that the text contains is the place.
+    lines = {_normal(line): number for number, line in reversed(list(enumerate(text.splitlines(), 1)))}
+    line = next((lines[key] for printed in rest if (key := _normal(printed)) in lines), None)
+    return line, f"is not legal in LLVM IR: {_sentence(first)}"
+
+
+def _sentence(text: str) -> str:
+    text = text.strip().rstrip("!.")
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text
+
+
+def _normal(line: str) -> str:
+    """Return an instruction without comment, metadata, attributes and white space."""
+    return re.sub(r"\s+", "", re.sub(r"\s*;.*|, !\w+ !\d+|\s#\d+|, align \d+", "", line))

@@ -1,0 +1,129 @@
+"""Instructions of each call: from a call in LLVM IR to PTX instructions, their Forms and their availability."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from warploom.isa.binding.bind import Binding, bind
+from warploom.isa.model.availability import Target, Version
+from warploom.isa.model.form import Form
+from warploom.nvvm.llvm.backend import canonical, emit
+from warploom.ptx import Directive, Instruction, Integer, parse
+
+_CALL = re.compile(r"\bcall\b.*?(?P<callee>@[\w.$-]+|@\"[^\"]*\"|asm)[^(]*\((?P<arguments>.*)\)")
+_DEBUG = re.compile(r", ?!dbg !\d+")
+_DROPPED = re.compile(r"^\s*(#dbg_|call void @llvm\.dbg\.)|^!llvm\.dbg\.cu\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """PTX instruction of a call, with its Form and the rows of the Form that allow it."""
+
+    instruction: str
+    form: Form | None
+    ptx: Version | None = None
+    targets: tuple[str, ...] = ()
+
+    @property
+    def availability(self) -> str:
+        """PTX version and targets in words."""
+        if self.ptx is None:
+            return "no Form describes this instruction"
+        return f"PTX {self.ptx[0]}.{self.ptx[1]}, {' or '.join(self.targets) or 'every target'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Call in LLVM IR: the line in the IR, the callee, the arguments as text, and the instructions."""
+
+    line: int
+    callee: str
+    arguments: str
+    steps: tuple[Step, ...]
+
+
+def follow(text: str, target: Target, version: Version) -> list[Call]:
+    """Return the calls of intrinsics and inline assembly in LLVM IR, with the instructions of each.
+
+    The line of a call is that in the text which LLVM prints for the module.
+    """
+    lines = canonical(text).splitlines()
+    origins: dict[int, list[Instruction]] = {}
+    for instruction, line in instruction_lines("\n".join(lines), target, version):
+        origins.setdefault(line, []).append(instruction)
+    return [
+        Call(number, found["callee"].lstrip("@"), found["arguments"], tuple(map(_step, origins.get(number, ()))))
+        for number, line in enumerate(lines, 1)
+        if line.startswith("  ") and (found := _CALL.search(line)) and not _DROPPED.search(line)
+    ]
+
+
+def _step(instruction: Instruction) -> Step:
+    binding = bind(instruction)
+    if not isinstance(binding, Binding):
+        return Step(str(instruction), None)
+    rows = binding.form.rows_of(binding.slots)
+    targets = tuple(dict.fromkeys(target for row in rows for target in row.targets))
+    return Step(str(instruction), binding.form, min(row.ptx for row in rows), targets)
+
+
+def instruction_lines(text: str, target: Target, version: Version) -> Iterator[tuple[Instruction, int]]:
+    """Yield each PTX instruction of LLVM IR, and the line of the IR from which LLVM generated it.
+
+    The text has one instruction on a line. Every line becomes a debug location, so that LLVM prints `.loc` directives.
+    """
+    module = parse(emit(_with_locations(text), target, version))
+    for function in module.functions.values():
+        line = 0
+        for statement in function.body.statements if function.body is not None else ():
+            match statement:
+                case Directive(".loc", (_, Integer(number), *_)):
+                    line = number
+                case Instruction():
+                    yield statement, line
+                case _:
+                    pass
+
+
+def _with_locations(text: str) -> str:
+    """Return LLVM IR whose instructions have their line as debug location."""
+    first = 1 + max((int(number) for number in re.findall(r"!(\d+)\b", text)), default=0)
+    file, unit, kind, flag = (f"!{first + k}" for k in range(4))
+    next_number = first + 4
+    made: list[str] = []
+    nodes = [
+        f'{file} = !DIFile(filename: "module.ll", directory: "")',
+        f"{unit} = distinct !DICompileUnit(language: DW_LANG_C, file: {file}, emissionKind: DebugDirectivesOnly)",
+        f"{kind} = !DISubroutineType(types: !{{}})",
+        f'{flag} = !{{i32 2, !"Debug Info Version", i32 3}}',
+    ]
+    program, is_flagged, is_open = "", False, False
+    for number, line in enumerate(text.splitlines(), 1):
+        plain = _DEBUG.sub("", line)
+        if _DROPPED.search(plain):
+            plain = ""
+        elif plain.startswith("define "):
+            program = f"!{next_number}"
+            next_number += 1
+            nodes.append(f'{program} = distinct !DISubprogram(name: "f", scope: {file}, file: {file}, line: 1,'
+                         f" type: {kind}, unit: {unit}, spFlags: DISPFlagDefinition)")  # fmt: skip
+            head = re.sub(r" !dbg !\d+", "", plain).rstrip()
+            plain = f"{head.removesuffix('{').rstrip()} !dbg {program} {{"
+        elif plain.startswith("!llvm.module.flags"):
+            is_flagged = True
+            plain = plain.replace("}", f", {flag}}}") if "Debug Info Version" not in text else plain
+        elif plain.startswith("  ") and program:
+            # A `switch` ends with a bracket on a later line.
+            is_open = plain.rstrip().endswith("[") or (is_open and not plain.strip().startswith("]"))
+            if not is_open:
+                nodes.append(f"!{next_number} = !DILocation(line: {number}, scope: {program})")
+                plain = f"{plain.split(' ;')[0].rstrip()}, !dbg !{next_number}"
+                next_number += 1
+        elif plain.startswith("}"):
+            program = ""
+        made.append(plain)
+    made.append(f"!llvm.dbg.cu = !{{{unit}}}")
+    made += [] if is_flagged else [f"!llvm.module.flags = !{{{flag}}}"]
+    return "\n".join([*made, *nodes, ""])

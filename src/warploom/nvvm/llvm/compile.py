@@ -1,0 +1,185 @@
+"""Compilation of LLVM IR to PTX, with the choice of the PTX version and readable errors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from warploom.diagnostics import Diagnostic, UsageError
+from warploom.diagnostics.wording import one_of
+from warploom.isa.binding.bind import Binding, bind
+from warploom.isa.model.availability import FIRST_VERSION, Target, Version, is_version, read_target, unmet_by_rows
+from warploom.nvvm.llvm.backend import VERSIONS, BackendError, emit
+from warploom.ptx import Function, parse
+
+Report = Callable[[int | None, str], Diagnostic]
+"""Function that returns an error at a line of LLVM IR, or without a place."""
+
+_TARGETS = tuple(
+    f"sm_{name}"
+    for name in [
+        "70",
+        "75",
+        "80",
+        "86",
+        "87",
+        "88",
+        "89",
+        "90",
+        "90a",
+        "100",
+        "100f",
+        "100a",
+        "101",
+        "101f",
+        "101a",
+        "103",
+        "103f",
+        "103a",
+        "110",
+        "110f",
+        "110a",
+        "120",
+        "120f",
+        "120a",
+        "121",
+        "121f",
+        "121a",
+    ]
+)
+"""Targets of LLVM 22 that have tensor cores."""
+_BLACKWELL = 100
+_FIRST_VERSION_OF_BLACKWELL = (8, 8)
+"""PTX version that ptxas 13.0, unlike 13.1 and the manual, requires for block scales without a size."""
+_INTRINSIC = re.compile(r"intrinsic %(llvm\.[\w.]+)")
+_FUNCTION = re.compile(r"In function: (\S+)")
+
+
+def target_named(name: str) -> Target:
+    """Return the target with a name such as "sm_90a". Errors: UsageError lower.target for an unknown name."""
+    if (target := read_target(name)) is None:
+        raise UsageError(f"unknown target '{name}'", code="lower.target", hint="such as sm_90a")
+    return target
+
+
+def check_version(version: Version | None) -> None:
+    """Raise UsageError lower.target for an unknown PTX version."""
+    if version is not None and not is_version(version):
+        raise UsageError(f"unknown PTX version {version[0]}.{version[1]}", code="lower.target")
+
+
+def compile_llvm(text: str, target: Target, version: Version | None, report: Report) -> str:
+    """Return the PTX of LLVM IR for a target. The default version is the first that has all instructions.
+
+    Errors: UsageError lower.target for a target that LLVM lacks; CompileError
+    """
+    if target.name not in _TARGETS:
+        raise UsageError(
+            f"LLVM 22 cannot generate code for {target.name}", code="lower.target", hint=f"such as {_TARGETS[-1]}"
+        )
+    if version is not None:
+        return _with_version(_emit(text, target, version, report), version)
+    least = max(target.first_version, _FIRST_VERSION_OF_BLACKWELL if target.number >= _BLACKWELL else VERSIONS[0])
+    for version in VERSIONS:
+        if version >= least:
+            try:
+                ptx = emit(text, target, version)
+            except BackendError as error:
+                if error.stage != "select":
+                    raise
+                continue
+            needed = first_version(parse(ptx).functions.values(), target, version)
+            return ptx if needed == version else _with_version(_emit(text, target, needed, report), needed)
+    return _emit(text, target, VERSIONS[-1], report)
+
+
+def _emit(text: str, target: Target, version: Version, report: Report) -> str:
+    known = max(each for each in VERSIONS if each <= max(version, VERSIONS[0]))
+    try:
+        return emit(text, target, known)
+    except BackendError as error:
+        if error.stage != "select":
+            raise
+        raise CompileError(_selection_error(error, text, target, known, report)) from None
+
+
+class CompileError(Exception):
+    """Error of LLVM's instruction selection, with the diagnostic for it."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
+
+
+def _with_version(ptx: str, version: Version) -> str:
+    """Return PTX with another version in its header, for versions that LLVM lacks."""
+    return re.sub(r"(?m)^\.version .*$", f".version {version[0]}.{version[1]}", ptx, count=1)
+
+
+def first_version(functions: Iterable[Function], target: Target, least: Version) -> Version:
+    """Return the first PTX version, from `least`, that has all instructions of some functions on a target."""
+    bindings = [
+        binding
+        for function in functions
+        if function.body is not None
+        for instruction in function.body.instructions()
+        if isinstance(binding := bind(instruction), Binding)
+    ]
+    known = {*FIRST_VERSION.values(), *(row.ptx for binding in bindings for row in binding.form.rows)}
+    for version in sorted({least, *(version for version in known if version >= least)}):
+        if all(unmet_by_rows(binding.form.rows_of(binding.slots), target, version) is None for binding in bindings):
+            return version
+    # No version has all of them: return the highest that an instruction needs.
+    return max(least, *(min(row.ptx for row in binding.form.rows_of(binding.slots)) for binding in bindings))
+
+
+# Errors of instruction selection ------------------------------------------------------------------------------
+
+
+def _selection_error(error: BackendError, text: str, target: Target, version: Version, report: Report) -> Diagnostic:
+    """Return the diagnostic for an instruction that LLVM cannot select: the call, and what it requires."""
+    message = str(error)
+    if (found := _INTRINSIC.search(message)) is None:
+        place = f" in function @{name[1]}" if (name := _FUNCTION.search(message)) else ""
+        line = next((line for line in message.splitlines() if line.strip()), "LLVM ended without a message")
+        return report(None, f"LLVM cannot compile the module for {target.name}: {_sentence(line)}{place}")
+    name = found[1]
+    needs = _requirement(name, text, target, version)
+    wanted = f"expected {needs}" if needs else "no target of LLVM 22 supports it with these operands"
+    given = f"for {target.name} and PTX {version[0]}.{version[1]}" if needs.startswith("PTX") else f"for {target.name}"
+    return report(_line_of(name, text), f"cannot lower the call of '{name}' {given}: {wanted}")
+
+
+def _sentence(line: str) -> str:
+    line = line.removeprefix("LLVM ERROR: ").removeprefix("error: <unknown>:0:0: ").removeprefix("error: ")
+    return line.strip().rstrip(".!")
+
+
+def _line_of(name: str, text: str) -> int | None:
+    """Return the line of the first call of an intrinsic."""
+    call = re.compile(rf"\bcall\b.*@{re.escape(name)}[\w.]*\(|\bcall\b.*@{re.escape(name)}\b")
+    return next((number for number, line in enumerate(text.splitlines(), 1) if call.search(line)), None)
+
+
+def _requirement(name: str, text: str, target: Target, version: Version) -> str:
+    """Return the PTX version or the targets that LLVM needs to select an intrinsic, or "" if none is sufficient."""
+
+    def selects(candidate: Target, number: Version) -> bool:
+        try:
+            emit(text, candidate, number)
+        except BackendError as error:
+            return name not in str(error)
+        return True
+
+    newer = [each for each in VERSIONS if each > version]
+    if newer and selects(target, newer[-1]):
+        first = next(each for each in newer if selects(target, each))
+        return f"PTX {first[0]}.{first[1]}"
+    targets = [each for each in map(target_named, _TARGETS) if selects(each, VERSIONS[-1])]
+    return one_of(_summary(targets)) if targets else ""
+
+
+def _summary(targets: Sequence[Target]) -> list[str]:
+    """Return the targets without those that support everything of another target in the list."""
+    kept = [each for each in targets if not any(each.has(other) and each != other for other in targets)]
+    return [each.name for each in kept]

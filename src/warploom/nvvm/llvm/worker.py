@@ -1,0 +1,73 @@
+"""Process that compiles LLVM IR: `python -m warploom.nvvm.llvm.worker`.
+
+LLVM ends its process when it cannot select an instruction. Therefore each request is compiled in a child of this process.
+A request and its answer are one line of JSON each.
+"""
+
+import json
+import os
+import resource
+import sys
+import tempfile
+from typing import Any
+
+import llvmlite.binding as llvm
+
+_TRIPLE = "nvptx64-nvidia-cuda"
+_SECONDS = 300
+_BYTES = 16 << 30
+"""Limits of one request."""
+
+
+def main() -> None:
+    """Answer the requests of the standard input until it ends."""
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    for line in sys.stdin:
+        print(json.dumps(_answer(json.loads(line))), flush=True)
+
+
+def _answer(request: dict[str, Any]) -> dict[str, Any]:
+    """Compile in a child process. Return its answer, or what LLVM printed before it ended the child."""
+    with tempfile.TemporaryFile() as result, tempfile.TemporaryFile() as messages:
+        child = os.fork()
+        if not child:
+            try:
+                os.dup2(messages.fileno(), 2)
+                resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+                resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
+                resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+                result.write(json.dumps(_compile(**request)).encode())
+                result.flush()
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        result.seek(0)
+        messages.seek(0)
+        if answer := result.read():
+            return json.loads(answer)
+        return {"stage": "select", "message": messages.read().decode(errors="replace")}
+
+
+def _compile(text: str, cpu: str = "", features: str = "", level: int = 2) -> dict[str, str]:
+    """Return the PTX of LLVM IR, or without a CPU the text that LLVM prints for the module."""
+    stage = "parse"
+    try:
+        module = llvm.parse_assembly(text)
+        stage = "verify"
+        module.verify()
+        if not cpu:
+            return {"text": str(module)}
+        stage = "select"
+        module.triple = module.triple or _TRIPLE
+        target = llvm.Target.from_triple(module.triple)
+        machine = target.create_target_machine(cpu=cpu, features=features, opt=level)
+        # As in llc, the target's data layout replaces that of the module.
+        module.data_layout = str(machine.target_data)
+        return {"text": machine.emit_assembly(module)}
+    except RuntimeError as error:
+        return {"stage": stage, "message": str(error)}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Builder for the llvm operations that replace one nvvm operation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, i1, i64
+from xdsl.dialects.llvm import LLVMStructType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from warploom.nvvm.dialect.types import pointer_to
+
+
+@dataclass
+class LlvmBuilder:
+    """List of new llvm operations. Each method appends operations and returns their value."""
+
+    operations: list[Operation] = field(default_factory=list[Operation])
+
+    def intrinsic(self, name: str, args: Sequence[SSAValue], *results: Attribute) -> SSAValue | None:
+        """Call the intrinsic `llvm.nvvm.<name>`. Several results form a struct."""
+        types = [LLVMStructType.from_type_list(results)] if len(results) > 1 else list(results)
+        call = llvm.CallIntrinsicOp(f"llvm.nvvm.{name}", args, types)
+        self.operations.append(call)
+        return call.ress
+
+    def value(self, name: str, args: Sequence[SSAValue], *results: Attribute) -> SSAValue:
+        """Call the intrinsic `llvm.nvvm.<name>`, which has results, and return its value."""
+        result = self.intrinsic(name, args, *results)
+        assert result is not None
+        return result
+
+    def constant(self, number: int, type: IntegerType) -> SSAValue:
+        """Return an integer constant."""
+        return self._add(llvm.ConstantOp(IntegerAttr(number, type), type))
+
+    def flag(self, condition: object) -> SSAValue:
+        """Return the constant true or false of the type i1."""
+        return self.constant(int(bool(condition)), i1)
+
+    def undefined(self, type: Attribute) -> SSAValue:
+        """Return an undefined value, which stands for an absent operand."""
+        return self._add(llvm.UndefOp(type))
+
+    def element(self, struct: SSAValue, position: int) -> SSAValue:
+        """Return one element of a struct."""
+        assert isinstance(struct.type, LLVMStructType)
+        at = DenseArrayBase.from_list(i64, [position])
+        return self._add(llvm.ExtractValueOp(at, struct, struct.type.types.data[position]))
+
+    def elements(self, value: SSAValue) -> list[SSAValue]:
+        """Return the elements of a struct, or another value itself."""
+        if not isinstance(value.type, LLVMStructType):
+            return [value]
+        return [self.element(value, position) for position in range(len(value.type.types))]
+
+    def struct(self, values: Sequence[SSAValue], type: LLVMStructType) -> SSAValue:
+        """Return a struct with the given elements."""
+        whole = self.undefined(type)
+        for position, value in enumerate(values):
+            at = DenseArrayBase.from_list(i64, [position])
+            whole = self._add(llvm.InsertValueOp(at, whole, value))
+        return whole
+
+    def cast(self, value: SSAValue, type: Attribute) -> SSAValue:
+        """Return a value with the same bits and another type."""
+        return value if value.type == type else self._add(llvm.BitcastOp(value, type))
+
+    def in_space(self, pointer: SSAValue, space: int) -> SSAValue:
+        """Return a pointer converted to an address space."""
+        if pointer.type == pointer_to(space):
+            return pointer
+        return self._add(AddrSpaceCast.create(operands=[pointer], result_types=[pointer_to(space)]))
+
+    def _add(self, operation: Operation) -> SSAValue:
+        self.operations.append(operation)
+        return operation.results[0]
+
+
+class AddrSpaceCast(Operation):
+    """Conversion of a pointer to another address space."""
+
+    name = "llvm.addrspacecast"

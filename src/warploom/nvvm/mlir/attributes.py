@@ -1,0 +1,198 @@
+"""Attributes of functions, parameters and modules as text of LLVM IR, and their rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, UnitAttr
+from xdsl.dialects.llvm import LLVMPointerType
+from xdsl.ir import Attribute
+
+from warploom.nvvm.mlir.llvm_operations import Attributes, memory_text, number_of, words_of
+from warploom.nvvm.mlir.llvm_values import escaped, type_text
+
+KERNEL = "nvvm.kernel"
+"""Attribute of a function that is a kernel."""
+_WORDS = {
+    "no_inline": "noinline", "always_inline": "alwaysinline", "inline_hint": "inlinehint", "no_unwind": "nounwind",
+    "will_return": "willreturn", "optimize_none": "optnone", "noreturn": "noreturn", "convergent": "convergent",
+    "returns_twice": "returns_twice", "cold": "cold", "hot": "hot", "no_duplicate": "noduplicate",
+}  # fmt: skip
+"""Attributes of functions without a value, by property."""
+_STRINGS = {
+    "frame_pointer": "frame-pointer", "target_cpu": "target-cpu", "tune_cpu": "tune-cpu",
+    "target_features": "target-features", "reciprocal_estimates": "reciprocal-estimates",
+    "prefer_vector_width": "prefer-vector-width", "no_infs_fp_math": "no-infs-fp-math",
+    "no_nans_fp_math": "no-nans-fp-math", "no_signed_zeros_fp_math": "no-signed-zeros-fp-math",
+    "unsafe_fp_math": "unsafe-fp-math", "approx_func_fp_math": "approx-func-fp-math",
+    "denormal_fp_math": "denormal-fp-math", "denormal_fp_math_f32": "denormal-fp-math-f32",
+    "fp_contract": "fp-contract", "instrument_function_entry": "instrument-function-entry",
+    "instrument_function_exit": "instrument-function-exit",
+}  # fmt: skip
+"""String attributes of LLVM by property."""
+_DIMENSIONS = ("nvvm.maxntid", "nvvm.reqntid", "nvvm.cluster_dim")
+_NUMBERS = {
+    "nvvm.cluster_max_blocks": "nvvm.maxclusterrank",
+    "nvvm.minctasm": "nvvm.minctasm",
+    "nvvm.maxnreg": "nvvm.maxnreg",
+}
+_UNITS = ("nvvm.blocksareclusters",)
+_HINTS = ("work_group_size_hint", "reqd_work_group_size")
+_PARAMETERS = {
+    "llvm.noundef": "noundef", "llvm.noalias": "noalias", "llvm.nocapture": "captures(none)", "llvm.nofree": "nofree",
+    "llvm.nonnull": "nonnull", "llvm.readonly": "readonly", "llvm.readnone": "readnone", "llvm.writeonly": "writeonly",
+    "llvm.inreg": "inreg", "llvm.signext": "signext", "llvm.zeroext": "zeroext", "llvm.returned": "returned",
+    "llvm.nest": "nest", "llvm.immarg": "immarg", "llvm.noext": "noext", "llvm.allocptr": "allocptr",
+    "llvm.allocalign": "allocalign", "llvm.swiftself": "swiftself", "llvm.swifterror": "swifterror",
+    "llvm.swiftasync": "swiftasync", "llvm.writable": "writable", "llvm.dead_on_unwind": "dead_on_unwind",
+    "nvvm.grid_constant": '"nvvm.grid_constant"',
+}  # fmt: skip
+_PARAMETER_TYPES = ("byval", "byref", "sret", "inalloca", "preallocated", "elementtype")
+_PARAMETER_NUMBERS = ("align", "alignstack", "dereferenceable", "dereferenceable_or_null")
+_NVVM = {*_DIMENSIONS, *_NUMBERS, *_UNITS, KERNEL}
+
+
+def parameter_text(found: Attributes) -> str:
+    """Return the attributes of a parameter or result, with a space before each."""
+    words: list[str] = []
+    for name, value in found.items():
+        short = name.removeprefix("llvm.")
+        if name in _PARAMETERS:
+            words.append(_PARAMETERS[name])
+        elif short in _PARAMETER_TYPES:
+            words.append(f"{short}({type_text(value)})")
+        elif short == "align":
+            words.append(f"align {number_of(value)}")
+        elif short in _PARAMETER_NUMBERS:
+            words.append(f"{short}({number_of(value)})")
+    return "".join(f" {word}" for word in words)
+
+
+def function_words(found: Attributes) -> list[str]:
+    """Return the attributes of a function that LLVM prints in a group."""
+    words = [word for name, word in _WORDS.items() if name in found]
+    if "memory_effects" in found:
+        words.append(memory_text(found["memory_effects"]))
+    if "uwtable_kind" in found:
+        words.append(f"uwtable({words_of(found['uwtable_kind'])})".replace("(async)", ""))
+    words += [_string(llvm, _value(found[name])) for name, llvm in _STRINGS.items() if name in found]
+    for name in _DIMENSIONS:
+        if isinstance(value := found.get(name), DenseArrayBase):
+            words.append(_string(name, ",".join(map(str, value.get_values()))))
+    words += [_string(llvm, str(number_of(found[name]))) for name, llvm in _NUMBERS.items() if name in found]
+    words += [f'"{name}"' for name in _UNITS if name in found]
+    passed = found.get("passthrough")
+    for item in passed.data if isinstance(passed, ArrayAttr) else ():
+        match item:
+            case StringAttr():
+                words.append(item.data if item.data in _ENUMERATED else f'"{escaped(item.data)}"')
+            case ArrayAttr(data=(StringAttr() as name, StringAttr() as value)):
+                words.append(f"{name.data}={value.data}" if name.data in _VALUED else _string(name.data, value.data))
+            case _:
+                pass
+    return words
+
+
+_ENUMERATED = frozenset(
+    [
+        "alwaysinline",
+        "builtin",
+        "cold",
+        "convergent",
+        "hot",
+        "inlinehint",
+        "minsize",
+        "mustprogress",
+        "naked",
+        "nobuiltin",
+        "nocallback",
+        "noduplicate",
+        "nofree",
+        "noinline",
+        "nomerge",
+        "norecurse",
+        "noredzone",
+        "noreturn",
+        "nosync",
+        "nounwind",
+        "nonlazybind",
+        "optnone",
+        "optsize",
+        "returns_twice",
+        "speculatable",
+        "ssp",
+        "strictfp",
+        "willreturn",
+    ]
+)
+_VALUED = frozenset(["alignstack"])
+
+
+def _string(name: str, value: str) -> str:
+    return f'"{escaped(name)}"="{escaped(value)}"'
+
+
+def _value(attribute: Attribute) -> str:
+    match attribute:
+        case StringAttr():
+            return attribute.data
+        case IntegerAttr():
+            return "true" if number_of(attribute) else "false"
+        case UnitAttr():
+            return "true"
+        case _:
+            return words_of(attribute).strip("[]").replace(" ", ",")
+
+
+def function_metadata(found: Attributes) -> Iterator[tuple[str, str]]:
+    """Yield the metadata of a function: a kind, and the text of a node."""
+    if "function_entry_count" in found:
+        yield "prof", f'!{{!"function_entry_count", i64 {number_of(found["function_entry_count"])}}}'
+    for name in _HINTS:
+        if isinstance(value := found.get(name), DenseArrayBase):
+            yield name, f"!{{{', '.join(f'i32 {number}' for number in value.get_values())}}}"
+    if "intel_reqd_sub_group_size" in found:
+        yield "intel_reqd_sub_group_size", f"!{{i32 {number_of(found['intel_reqd_sub_group_size'])}}}"
+
+
+# Rules --------------------------------------------------------------------------------------------------------
+
+
+def function_problems(found: Attributes) -> Iterator[str]:
+    """Yield the violated rules of nvvm attributes of a function."""
+    for name, value in found.items():
+        if not name.startswith("nvvm."):
+            continue
+        if name not in _NVVM:
+            yield f"has no attribute '{name}'; expected one of {', '.join(sorted(_NVVM))}"
+        elif name in _DIMENSIONS:
+            sizes = value.get_values() if isinstance(value, DenseArrayBase) else ()
+            if not 1 <= len(sizes) <= 3:
+                yield f"expects '{name}' to be an array of one to three integers, such as array<i32: 128, 1, 1>"
+        elif name in _NUMBERS and not isinstance(value, IntegerAttr):
+            yield f"expects '{name}' to be an integer, got {value}"
+        elif name in _UNITS and not {"nvvm.reqntid", "nvvm.cluster_dim"} <= found.keys():
+            yield f"expects 'nvvm.reqntid' and 'nvvm.cluster_dim' beside '{name}'"
+    others = sorted(name for name in found if name in _NVVM - {KERNEL})
+    if others and KERNEL not in found:
+        yield f"expects the attribute '{KERNEL}' beside '{others[0]}'"
+
+
+def parameter_problems(
+    number: int, type: Attribute, found: Mapping[str, Attribute], *, is_kernel: bool
+) -> Iterator[str]:
+    """Yield the violated rules of the attributes of a parameter."""
+    for name in found:
+        short = name.removeprefix("llvm.")
+        if name.startswith("nvvm.") and name not in _PARAMETERS:
+            yield f"has no attribute '{name}' of parameter {number}; expected nvvm.grid_constant"
+        elif (
+            name.startswith("llvm.")
+            and name not in _PARAMETERS
+            and short not in (*_PARAMETER_TYPES, *_PARAMETER_NUMBERS)
+        ):
+            yield f"has an unknown attribute '{name}' of parameter {number}"
+        elif short in _PARAMETER_TYPES and not isinstance(type, LLVMPointerType):
+            yield f"expects parameter {number} with '{name}' to be a pointer, got {type}"
+    if "nvvm.grid_constant" in found and not (is_kernel and "llvm.byval" in found):
+        yield f"expects parameter {number} with 'nvvm.grid_constant' to be a kernel's pointer with 'llvm.byval'"

@@ -1,0 +1,444 @@
+"""Syntax of the llvm dialect of MLIR 22 for operations that xDSL lacks or parses in part.
+
+The operations have no rules of their own: LLVM verifies their translation. They print in MLIR's generic syntax.
+Properties have the names and values of the generic syntax.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+    UnregisteredAttr,
+    VectorType,
+    i1,
+    i8,
+    i32,
+    i64,
+)
+from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMStructType, LLVMVoidType
+from xdsl.ir import Attribute, Operation, OpTraits, Region
+from xdsl.parser import Parser
+from xdsl.traits import IsTerminator
+
+ORDERINGS = ("not_atomic", "unordered", "monotonic", "", "acquire", "release", "acq_rel", "seq_cst")
+"""Atomic orderings by their number in MLIR."""
+ATOMICS = (
+    "xchg", "add", "sub", "_and", "nand", "_or", "_xor", "max", "min", "umax", "umin", "fadd", "fsub", "fmax", "fmin",
+    "uinc_wrap", "udec_wrap", "usub_cond", "usub_sat", "fmaximum", "fminimum",
+)  # fmt: skip
+"""Operations of `llvm.atomicrmw` by their number in MLIR."""
+COMPARISONS = tuple(str(flag) for flag in llvm.FCmpPredicateFlag)
+"""Predicates of `llvm.fcmp` by their number in MLIR."""
+WRAPS = {"inbounds": 3, "nusw": 2, "nuw": 4}
+"""Bits of the flags of `llvm.getelementptr`."""
+DYNAMIC = -(2**31)
+"""Constant index of `llvm.getelementptr` that stands for the next operand."""
+_CONVENTIONS = (*llvm.LLVM_CALLING_CONVS, "ptx_kernelcc", "ptx_devicecc")
+_LINKAGES = (
+    "private", "internal", "available_externally", "linkonce_odr", "linkonce", "weak_odr", "weak", "common",
+    "appending", "extern_weak", "external",
+)  # fmt: skip
+
+_SYNTAX = {
+    "add sub mul shl": "% , % @overflow {} : rtt",
+    "udiv sdiv lshr ashr or": "?exact:isExact ?disjoint:isDisjoint % , % {} : rtt",
+    "urem srem and xor fadd fsub fmul fdiv frem": "% , % {} : rtt",
+    "trunc zext sext fptosi fptoui sitofp uitofp fptrunc fpext addrspacecast": "?nneg:nonNeg % @overflow {} : t 'to r",
+    "freeze fneg": "% {} : rt",
+    "mlir.poison mlir.none": "{} : r",
+    "load": "?volatile:volatile_ % @atomic ?invariant:invariant ?invariant_group:invariantGroup {} : t -> r",
+    "store": "?volatile:volatile_ % , % @atomic ?invariant_group:invariantGroup {} : t , t",
+    "getelementptr": "@wraps % @indices {} : @function , @type:elem_type",
+    "alloca": "?inalloca:inalloca % 'x @type:elem_type {} : @function",
+    "call": "@callee {} : @called",
+    "select": "% , % , % {} : t , rtt",
+    "fcmp": "@comparison % , % {} : @compared",
+    "cond_br": "% @weights , @successor , @successor @branches {}",
+    "switch": "% : t , @successor @cases {}",
+    "atomicrmw": "?volatile:volatile_ @atomicrmw:bin_op % , % @scope @ordering:ordering {} : t , rt",
+    "cmpxchg": "?weak:weak ?volatile:volatile_ % , % , % @scope @ordering:success_ordering"
+    " @ordering:failure_ordering {} : t , @exchanged",
+    "fence": "@scope @ordering:ordering {}",
+    "extractelement": "% [ % : @position ] {} : @extracted",
+    "insertelement": "% , % [ % : @position ] {} : @inserted",
+    "shufflevector": "% , % @mask {} : @shuffled",
+    "module_flags linker_options": "@flags {}",
+    "mlir.global": "@variable {} @variable_type",
+    "func": "@function_head @signature @function_attributes @body",
+}
+"""Syntax by operation, without `llvm.`.
+
+`%` is an operand, and `{}` a dictionary of properties. A word of the letters r and t is one type: r adds it to the
+results, and each t to the operands. `?word:name` is a keyword that sets a property, `'word` a keyword, and `@name` a
+method of `_Parts`.
+"""
+_FORMATS = {name: text.split() for names, text in _SYNTAX.items() for name in names.split()}
+BINARY = frozenset(name for name, text in _FORMATS.items() if text[-1] == "rtt" and name != "select")
+CASTS = frozenset(name for name, text in _FORMATS.items() if "'to" in text) | {"inttoptr", "ptrtoint", "bitcast"}
+
+
+class LlvmContext(Context):
+    """Context that also has the operations and attributes of the llvm dialect that xDSL lacks."""
+
+    def get_optional_op(self, name: str, *, dialect_stack: Sequence[str] = ()) -> type[Operation] | None:
+        """Return the class of an operation, or None if it is unknown."""
+        short = name.removeprefix("llvm.")
+        if short != name and (short in _FORMATS or short.startswith("intr.")):
+            return operation_class(short)
+        return super().get_optional_op(name, dialect_stack=dialect_stack)
+
+    def get_optional_attr(self, name: str) -> type[Attribute] | None:
+        """Return the class of an attribute, or None if it is unknown."""
+        found = super().get_optional_attr(name)
+        if found is None and name.partition(".")[0] in {"llvm", "dlti", "nvvm", "gpu"}:
+            found = self._loaded_attrs[name] = UnregisteredAttr.with_name_and_type(name, is_type=False)
+        return found
+
+
+class LlvmOperation(Operation):
+    """Operation of the llvm dialect without rules of its own."""
+
+    traits = OpTraits(lambda: ())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LlvmOperation:
+        """Parse the custom syntax of MLIR."""
+        parts = _Parts(parser)
+        short = cls.name.removeprefix("llvm.")
+        for word in _FORMATS.get(short, ["@intrinsic", "{}"]):
+            parts.parse(word)
+        operands = parser.resolve_operands(parts.names, parts.types, parser.pos)
+        return cls.create(
+            operands=[operands[k] for k in ((1, 0, 2) if short == "insertelement" else range(len(operands)))],
+            result_types=parts.results,
+            properties=parts.properties,
+            successors=parts.successors,
+            regions=parts.regions,
+        )
+
+
+@cache
+def operation_class(short: str) -> type[LlvmOperation]:
+    """Return the class of the operation `llvm.<short>`."""
+    traits = {"traits": OpTraits(lambda: [IsTerminator()])} if short in {"cond_br", "switch"} else {}
+    return type(short, (LlvmOperation,), {"name": f"llvm.{short}", **traits})
+
+
+_SYMBOL_WORDS = {
+    "visibility_": ("", "hidden", "protected"),
+    "thread_local_": ("thread_local",),
+    "unnamed_addr": ("", "local_unnamed_addr", "unnamed_addr"),
+    "constant": ("constant",),
+}
+"""Keywords before the name of a variable or function, by property."""
+
+
+class _Parts:
+    """Parts of an operation in the order of the text. The methods without a comment parse what their name says."""
+
+    def __init__(self, parser: Parser) -> None:
+        self.parser: Any = parser  # the methods of xDSL's parser accept only literal punctuation
+        self.names: list[Any] = []
+        self.types: list[Attribute] = []
+        self.results: list[Attribute] = []
+        self.properties: dict[str, Attribute] = {}
+        self.successors: list[Any] = []
+        self.regions: list[Region] = []
+        self.counts: list[int] = []  # numbers of arguments of the successors
+
+    def parse(self, word: str) -> None:
+        """Parse one element of a format."""
+        parser = self.parser
+        if word[0] == "@":
+            method, _, argument = word[1:].partition(":")
+            getattr(self, method)(*[argument] * bool(argument))
+        elif word[0] == "?":
+            keyword, _, name = word[1:].partition(":")
+            if parser.parse_optional_keyword(keyword) is not None:
+                self.properties[name] = UnitAttr()
+        elif word[0] == "'":
+            parser.parse_keyword(word[1:])
+        elif word == "%":
+            self.names.append(parser.parse_unresolved_operand())
+        elif word == "{}":
+            self.properties |= parser.parse_optional_attr_dict()
+        elif re.fullmatch("[rt]+", word):
+            found = parser.parse_type()
+            self.results += [found] * word.count("r")
+            self.types += [found] * word.count("t")
+        else:
+            parser.parse_punctuation(word)
+
+    def _choice(self, name: str, words: Sequence[str], word: str | None) -> None:
+        if not word or word not in words:
+            self.parser.raise_error(f"expected {name} to be one of {', '.join(filter(None, words))}")
+        self.properties[name] = IntegerAttr(words.index(word), i64)
+
+    def ordering(self, name: str) -> None:
+        self._choice(name, ORDERINGS, self.parser.parse_optional_identifier())
+
+    def atomicrmw(self, name: str) -> None:
+        self._choice(name, ATOMICS, self.parser.parse_optional_identifier())
+
+    def comparison(self) -> None:
+        self._choice("predicate", COMPARISONS, self.parser.parse_optional_str_literal())
+
+    def scope(self) -> None:
+        if self.parser.parse_optional_keyword("syncscope") is not None:
+            self.parser.parse_punctuation("(")
+            self.properties["syncscope"] = StringAttr(self.parser.parse_str_literal())
+            self.parser.parse_punctuation(")")
+
+    def atomic(self) -> None:
+        if self.parser.parse_optional_keyword("atomic") is not None:
+            self.scope()
+            self.ordering("ordering")
+
+    def overflow(self) -> None:
+        if self.parser.parse_optional_keyword("overflow") is not None:
+            parse = self.parser.parse_identifier
+            words = self.parser.parse_comma_separated_list(Parser.Delimiter.ANGLE, parse)
+            self.properties["overflowFlags"] = StringAttr(", ".join(words))
+
+    def type(self, name: str) -> None:
+        self.properties[name] = self.parser.parse_type()
+
+    def function(self) -> None:
+        found = self.parser.parse_function_type()
+        self.types += found.inputs.data
+        self.results += [each for each in found.outputs.data if not isinstance(each, LLVMVoidType)]
+
+    def wraps(self) -> None:
+        flags = 0
+        while (word := self.parser.parse_optional_keyword_in(WRAPS)) is not None:
+            flags |= WRAPS[word]
+            self.parser.parse_optional_punctuation("|")
+        self.properties["noWrapFlags"] = IntegerAttr(flags, i32)
+
+    def indices(self) -> None:
+        def index() -> int:
+            if (name := self.parser.parse_optional_unresolved_operand()) is None:
+                return self.parser.parse_integer()
+            self.names.append(name)
+            return DYNAMIC
+
+        found = self.parser.parse_comma_separated_list(Parser.Delimiter.SQUARE, index)
+        self.properties["rawConstantIndices"] = DenseArrayBase.from_list(i32, found)
+
+    def callee(self) -> None:
+        parser = self.parser
+        if (convention := parser.parse_optional_keyword_in(_CONVENTIONS)) is not None:
+            self.properties["CConv"] = StringAttr(convention)
+        if (kind := parser.parse_optional_keyword_in(("tail", "musttail", "notail"))) is not None:
+            self.properties["TailCallKind"] = StringAttr(kind)
+        if (symbol := parser.parse_optional_symbol_name()) is not None:
+            self.properties["callee"] = SymbolRefAttr(symbol)
+        else:
+            self.parse("%")
+        parse = parser.parse_unresolved_operand
+        self.names += parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parse)
+        if parser.parse_optional_keyword("vararg") is not None:
+            parser.parse_punctuation("(")
+            self.type("var_callee_type")
+            parser.parse_punctuation(")")
+
+    def called(self) -> None:
+        """Parse the type of a call: inputs and results may have attributes."""
+        parser = self.parser
+        if "callee" not in self.properties:
+            self.parse("t")
+            parser.parse_punctuation(",")
+        inputs = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, self._typed)
+        parser.parse_punctuation("->")
+        outputs = parser.parse_optional_comma_separated_list(Parser.Delimiter.PAREN, self._typed)
+        if outputs is None:
+            outputs = [(parser.parse_type(), DictionaryAttr({}))]
+        self.types += [each for each, _ in inputs]
+        self.results += [each for each, _ in outputs if not isinstance(each, LLVMVoidType)]
+        self._keep_attributes(inputs, outputs)
+
+    def _typed(self) -> tuple[Attribute, DictionaryAttr]:
+        return self.parser.parse_type(), DictionaryAttr(self.parser.parse_optional_attr_dict())
+
+    def _keep_attributes(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+        """Set the attributes of parameters and results, if one has any."""
+        for name, items in (("arg_attrs", inputs), ("res_attrs", outputs)):
+            if any(attributes.data for _, attributes in items):
+                self.properties[name] = ArrayAttr([attributes for _, attributes in items])
+
+    def compared(self) -> None:
+        self.parse("tt")
+        operand = self.types[0]
+        self.results = [VectorType(i1, operand.get_shape()) if isinstance(operand, VectorType) else i1]
+
+    def weights(self) -> None:
+        self.types = [i1]
+        if self.parser.parse_optional_keyword("weights") is not None:
+            self.parser.parse_punctuation("(")
+            parse = self.parser.parse_integer
+            found = self.parser.parse_comma_separated_list(Parser.Delimiter.SQUARE, parse)
+            self.properties["branch_weights"] = DenseArrayBase.from_list(i32, found)
+            self.parser.parse_punctuation(")")
+
+    def successor(self) -> None:
+        parser, none = self.parser, Parser.Delimiter.NONE
+        self.successors.append(parser.parse_successor())
+        names: list[Any] = []
+        if parser.parse_optional_punctuation("(") is not None:
+            names = parser.parse_comma_separated_list(none, parser.parse_unresolved_operand)
+            parser.parse_punctuation(":")
+            self.names += names
+            self.types += parser.parse_comma_separated_list(none, parser.parse_type)
+            parser.parse_punctuation(")")
+        self.counts.append(len(names))
+
+    def branches(self) -> None:
+        self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, [1, *self.counts])
+
+    def cases(self) -> None:
+        def case() -> int:
+            number = self.parser.parse_integer()
+            self.parser.parse_punctuation(":")
+            self.successor()
+            return number
+
+        values = self.parser.parse_comma_separated_list(Parser.Delimiter.SQUARE, case)
+        default, *counts = self.counts
+        if values:
+            kind: Any = VectorType(self.types[0], [len(values)])
+            self.properties["case_values"] = DenseIntOrFPElementsAttr.from_list(kind, values)
+        self.properties["case_operand_segments"] = DenseArrayBase.from_list(i32, counts)
+        self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, [1, default, sum(counts)])
+
+    def exchanged(self) -> None:
+        self.parse("tt")
+        self.results = [LLVMStructType.from_type_list([self.types[-1], i1])]
+
+    def position(self) -> None:
+        self._position = self.parser.parse_type()
+
+    def _vector(self) -> tuple[Attribute, Attribute]:
+        """Parse a vector type. Return it and its element type."""
+        found = self.parser.parse_type()
+        if not isinstance(found, VectorType):
+            self.parser.raise_error(f"expected a vector, got {found}")
+        return found, found.element_type
+
+    def extracted(self) -> None:
+        vector, element = self._vector()
+        self.types, self.results = [vector, self._position], [element]
+
+    def inserted(self) -> None:
+        vector, element = self._vector()
+        self.types, self.results = [element, vector, self._position], [vector]
+
+    def mask(self) -> None:
+        found = self.parser.parse_comma_separated_list(Parser.Delimiter.SQUARE, self.parser.parse_integer)
+        self.properties["mask"] = DenseArrayBase.from_list(i32, found)
+        self._count = len(found)
+
+    def shuffled(self) -> None:
+        vector, element = self._vector()
+        self.types, self.results = [vector, vector], [VectorType(element, [self._count])]
+
+    def flags(self) -> None:
+        self.properties["flags"] = self.parser.parse_attribute()
+
+    def _symbol(self) -> None:
+        """Parse the keywords before the name of a variable or function, and the name."""
+        parser, found = self.parser, self.properties
+        found["linkage"] = StringAttr(parser.parse_optional_keyword_in(_LINKAGES) or "external")
+        for name, words in _SYMBOL_WORDS.items():
+            if (word := parser.parse_optional_keyword_in([word for word in words if word])) is not None:
+                found[name] = IntegerAttr(words.index(word), i64) if len(words) > 1 else UnitAttr()
+        if (convention := parser.parse_optional_keyword_in(_CONVENTIONS)) is not None:
+            found["CConv"] = StringAttr(convention)
+        found["sym_name"] = StringAttr(parser.parse_symbol_name().data)
+
+    def variable(self) -> None:
+        parser, found = self.parser, self.properties
+        self._symbol()
+        parser.parse_punctuation("(")
+        if parser.parse_optional_punctuation(")") is None:
+            found["value"] = parser.parse_attribute()
+            parser.parse_punctuation(")")
+
+    def variable_type(self) -> None:
+        value = self.properties.get("value")
+        if self.parser.parse_optional_punctuation(":") is not None:
+            self.type("global_type")
+        elif isinstance(value, StringAttr):
+            self.properties["global_type"] = LLVMArrayType(len(value.data.encode()), i8)
+        else:
+            self.parser.raise_error("expected the type of the variable after ':'")
+        region = self.parser.parse_optional_region()
+        self.regions = [Region() if region is None else region]
+
+    def function_head(self) -> None:
+        self._symbol()
+
+    def signature(self) -> None:
+        """Parse the parameters and the result of a function."""
+        parser = self.parser
+        self._arguments: list[Any] = []
+        is_variadic = False
+
+        def parameter() -> tuple[Attribute, DictionaryAttr] | None:
+            nonlocal is_variadic
+            if parser.parse_optional_characters("...") is not None:
+                is_variadic = True
+                return None
+            if (argument := parser.parse_optional_argument()) is not None:
+                self._arguments.append(argument)
+            kind = parser.parse_type() if argument is None else argument.type
+            return kind, DictionaryAttr(parser.parse_optional_attr_dict())
+
+        inputs = list(filter(None, parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parameter)))
+        outputs: list[tuple[Attribute, DictionaryAttr]] = []
+        if parser.parse_optional_punctuation("->") is not None:
+            outputs = parser.parse_optional_comma_separated_list(Parser.Delimiter.PAREN, self._typed)
+            outputs = outputs or [(parser.parse_type(), DictionaryAttr({}))]
+        result = outputs[0][0] if outputs else LLVMVoidType()
+        types = [each for each, _ in inputs]
+        self.properties["function_type"] = LLVMFunctionType(types, result, is_variadic)
+        self._keep_attributes(inputs, outputs)
+
+    def function_attributes(self) -> None:
+        for word in ("vscale_range", "comdat"):
+            if self.parser.parse_optional_keyword(word) is not None:
+                self.parser.raise_error(f"expected a function without {word}, which no GPU supports")
+        if self.parser.parse_optional_keyword("attributes") is not None:
+            self.parse("{}")
+
+    def body(self) -> None:
+        region = self.parser.parse_optional_region(self._arguments or None)
+        self.regions = [Region() if region is None else region]
+
+    def intrinsic(self) -> None:
+        """Parse `llvm.intr.*`: operands in parentheses and a function type, or one operand and its type."""
+        parser = self.parser
+        parse = parser.parse_unresolved_operand
+        names = parser.parse_optional_comma_separated_list(Parser.Delimiter.PAREN, parse)
+        if names is None:
+            self.parse("%")
+            parser.parse_punctuation(":")
+            self.parse("t")
+            return
+        self.names += names
+        self.parse("{}")
+        parser.parse_punctuation(":")
+        self.function()

@@ -1,0 +1,166 @@
+"""Types and constants of MLIR as text of LLVM IR."""
+
+import re
+import struct
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ArrayAttr,
+    BFloat16Type,
+    ComplexType,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntAttr,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    SymbolRefAttr,
+    UnregisteredAttr,
+    VectorType,
+)
+from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMPointerType, LLVMStructType
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
+
+_NAMED = {
+    "f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double", "f128": "fp128", "index": "i64", "none": "void",
+    "!llvm.void": "void",
+}  # fmt: skip
+_BYTE = re.compile(rb"[^ !#-\[\]-~]")
+
+
+def type_text(type: Attribute) -> str:
+    """Return an LLVM type. Errors: VerifyException for a type that LLVM lacks."""
+    match type:
+        case IntegerType():
+            return f"i{type.width.data}"
+        case LLVMPointerType():
+            space = type.addr_space.data if isinstance(type.addr_space, IntAttr) else 0
+            return f"ptr addrspace({space})" if space else "ptr"
+        case LLVMStructType():
+            return f"{{ {', '.join(map(type_text, type.types))} }}" if len(type.types) else "{}"
+        case LLVMArrayType():
+            return f"[{type.size.data} x {type_text(type.type)}]"
+        case VectorType() if len(type.get_shape()) == 1:
+            return f"<{type.get_shape()[0]} x {type_text(type.element_type)}>"
+        case LLVMFunctionType():
+            items = [*map(type_text, type.inputs), *["..."] * type.is_variadic]
+            return f"{type_text(type.output)} ({', '.join(items)})"
+        case ComplexType():
+            return f"{{ {type_text(type.element_type)}, {type_text(type.element_type)} }}"
+        case _ if (name := _NAMED.get(str(type))) is not None:
+            return name
+        case _ if str(type).startswith("f8"):
+            return "i8"
+        case _:
+            raise VerifyException(f"LLVM has no type {type}")
+
+
+def constant_text(value: Attribute | None, type: Attribute) -> str:
+    """Return an LLVM constant of a type, without the type. Errors: VerifyException."""
+    match value:
+        case IntegerAttr() if str(type) == "i1":
+            return "true" if value.value.data & 1 else "false"
+        case IntegerAttr():
+            return str(value.value.data)
+        case FloatAttr():
+            return float_text(value.value.data, type)
+        case StringAttr():
+            return string_text(value.data)
+        case SymbolRefAttr():
+            return symbol_text(value.root_reference.data)
+        case DenseIntOrFPElementsAttr():
+            return _elements(value, type)
+        case ArrayAttr():
+            items = [
+                f"{type_text(part)} {constant_text(item, part)}"
+                for item, part in zip(value, _parts(type, len(value)), strict=True)
+            ]
+            return bracketed(items, type)
+        case UnregisteredAttr() if (word := value.attr_name.data.removeprefix("llvm.mlir.").removeprefix("llvm.")) in (
+            "undef",
+            "poison",
+            "zero",
+        ):
+            return "zeroinitializer" if word == "zero" else word
+        case _:
+            raise VerifyException(f"expected a constant of type {type}, got {value}")
+
+
+def _parts(type: Attribute, count: int) -> Sequence[Attribute]:
+    match type:
+        case LLVMStructType():
+            return type.types.data
+        case LLVMArrayType():
+            return [type.type] * count
+        case VectorType():
+            return [type.element_type] * count
+        case ComplexType():
+            return [type.element_type] * 2
+        case _:
+            return [type] * count
+
+
+def bracketed(items: Sequence[str], type: Attribute) -> str:
+    """Return the constant of an aggregate type with the given elements."""
+    first, last = (
+        ("<", ">") if isinstance(type, VectorType) else ("[", "]") if isinstance(type, LLVMArrayType) else ("{ ", " }")
+    )
+    return f"{first}{', '.join(items)}{last}"
+
+
+def _elements(value: DenseIntOrFPElementsAttr, type: Attribute) -> str:
+    """Return a dense constant of a vector, or of nested arrays."""
+    shape = value.get_type().get_shape()
+    found = list(value.get_values())
+    if len(found) == 1:
+        found *= prod(shape)
+    element = value.get_type().element_type
+
+    def part(numbers: Sequence[int | float], type: Attribute) -> str:
+        if not isinstance(type, LLVMArrayType | VectorType):
+            number = numbers[0]
+            return (
+                float_text(number, type)
+                if isinstance(element, AnyFloat)
+                else constant_text(IntegerAttr(int(number), element), type)
+            )  # pyright: ignore[reportArgumentType]
+        count = type.size.data if isinstance(type, LLVMArrayType) else type.get_shape()[0]
+        (inner, *_) = _parts(type, 1)
+        size = len(numbers) // count
+        return bracketed(
+            [f"{type_text(inner)} {part(numbers[size * k : size * (k + 1)], inner)}" for k in range(count)], type
+        )
+
+    return part(found, type)
+
+
+def float_text(number: float, type: Attribute) -> str:
+    """Return a floating-point constant in LLVM's hexadecimal notation."""
+    if isinstance(type, BFloat16Type):
+        return f"0xR{struct.unpack('<I', struct.pack('<f', number))[0] >> 16:04X}"
+    match str(type):
+        case "f16":
+            return f"0xH{struct.unpack('<H', struct.pack('<e', number))[0]:04X}"
+        case "f32":
+            number = struct.unpack("<f", struct.pack("<f", number))[0]
+        case _:
+            pass
+    return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
+
+
+def string_text(text: str) -> str:
+    """Return a string constant."""
+    return f'c"{escaped(text)}"'
+
+
+def escaped(text: str) -> str:
+    """Return the bytes of a string with the escapes of LLVM."""
+    return _BYTE.sub(lambda found: b"\\%02X" % ord(found[0]), text.encode()).decode()
+
+
+def symbol_text(name: str) -> str:
+    """Return the name of a function or variable."""
+    return f"@{name}" if re.fullmatch(r"[A-Za-z$._-][\w$.-]*", name) else f'@"{escaped(name)}"'
