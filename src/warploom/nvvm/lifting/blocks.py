@@ -105,8 +105,13 @@ def block_order(blocks: Sequence[BasicBlock]) -> list[int]:
     return order[::-1]
 
 
-def block_arguments(blocks: Sequence[BasicBlock]) -> tuple[list[int], list[list[Register]]]:
-    """Return the immediate dominator of each block, or EXIT, and the registers that need an argument of each block.
+def block_arguments(
+    blocks: Sequence[BasicBlock],
+) -> tuple[list[int], list[list[Register]], list[set[Register]]]:
+    """Return three lists with an entry for each block.
+
+    The entries are the immediate dominator or EXIT, the registers for which the block needs an argument, and the
+    registers that its jump or a later block reads.
 
     A block has an argument if several values of a register reach the block, and the block or a later one reads the
     register. Source: Cytron et al., "Efficiently computing static single assignment form", 1991.
@@ -136,7 +141,13 @@ def block_arguments(blocks: Sequence[BasicBlock]) -> tuple[list[int], list[list[
                 if register in live[number] and register not in arguments[number]:
                     arguments[number].append(register)
                     pending.append(number)
-    return dominators, arguments
+    after = [
+        {each for target in block.successors for each in live[target]}.union(*(
+            () if block.jump is None else (block.jump.sources(),)
+        ))
+        for block in blocks
+    ]
+    return dominators, arguments, after
 
 
 def _live_registers(blocks: Sequence[BasicBlock], before: Sequence[Sequence[int]]) -> list[set[Register]]:

@@ -274,6 +274,5 @@ def _register_type(variable: Variable) -> Attribute:
     width = TYPES[variable.type].bits
     if variable.type in ("pred", "f32", "f64"):
         return {"pred": i1, "f32": f32, "f64": f64}[variable.type]
-    if width not in (16, 32, 64, 128):
-        refuse(variable, f"LLVM has no registers of the type '.{variable.type}'", "declare a register of 16 bits")
-    return IntegerType(width)
+    # LLVM has no registers of 8 bits. Instructions with operands of 8 bits accept wider registers.
+    return IntegerType(max(width, 16))

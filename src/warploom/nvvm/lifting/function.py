@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import groupby
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import DenseArrayBase, DenseIntElementsAttr, IntegerAttr, StringAttr, VectorType, i1, i32, i64
@@ -16,14 +17,12 @@ from warploom.nvvm.dialect.types import elements_of, registers_of
 from warploom.nvvm.lifting.blocks import BasicBlock, basic_blocks, block_arguments, block_order
 from warploom.nvvm.lifting.flatten import Register, Step, refuse
 from warploom.nvvm.lifting.match_operation import GUARD, MatchedOperation, PlacedValue, items_of, match_operation
-from warploom.nvvm.lifting.switch import SwitchOp
+from warploom.nvvm.mlir.llvm_operations import JUMP
+from warploom.nvvm.mlir.llvm_syntax import operation_class
+from warploom.nvvm.to_llvm import CONSTRAINTS
 from warploom.ptx import Name
 from warploom.ptx.flow import EXIT
 
-PTX_JUMP = "ptx"
-"""Attribute of a conditional branch: the text of the jump, with `$0` for the condition and `${1:l}` for the target."""
-_CONSTRAINTS = {"pred": "b", "b16": "h", "b32": "r", "b64": "l", "b128": "q", "f32": "f", "f64": "d"}
-"""Constraint of inline assembly by the PTX type of a register. Source: LLVM 22, NVPTXISelLowering.cpp."""
 _LEAST_TABLE = 4
 """Least number of cases for which LLVM emits a branch table."""
 
@@ -40,12 +39,13 @@ class _Lifter:
     def __init__(self, blocks: list[BasicBlock], arguments: Sequence[Attribute], result: Attribute | None) -> None:
         self._blocks = blocks
         self._result = result
-        self._dominators, self._arguments = block_arguments(blocks)
+        self._dominators, self._arguments, self._live = block_arguments(blocks)
         types = [[each.type for each in registers] for registers in self._arguments]
         self._targets = [Block(arg_types=each) for each in [arguments, *types[1:]]]
         self._values: list[dict[Register, SSAValue]] = [{} for _ in blocks]
         self._undefined: dict[Attribute, SSAValue] = {}
-        self._unreachable: Block | None = None
+        self._extra: list[Block] = []
+        self._operations: set[tuple[object, ...]] = set()
         self._number = 0
 
     def region(self) -> Region:
@@ -55,12 +55,10 @@ class _Lifter:
             for register, value in values:
                 self._assign(register, value, number)
         for self._number in block_order(self._blocks):
-            for step in self._blocks[self._number].steps:
-                self._step(step)
+            self._block(self._blocks[self._number], self._live[self._number])
         for self._number, block in enumerate(self._blocks):
             self._end(block)
-        last = [] if self._unreachable is None else [self._unreachable]
-        return Region([*self._targets, *last])
+        return Region([*self._targets, *self._extra])
 
     # Values -------------------------------------------------------------------------------------------------
 
@@ -94,9 +92,15 @@ class _Lifter:
 
     # Instructions -------------------------------------------------------------------------------------------
 
-    def _step(self, step: Step) -> None:
-        if step.binding is None or not self._matched(step):
-            self._text(step)
+    def _block(self, block: BasicBlock, later: set[Register]) -> None:
+        """Add the steps of a block. `later` are the registers that the blocks after it, or its jump, read."""
+        after: list[set[Register]] = []
+        for step in reversed(block.steps):
+            after.append(later)
+            later = later.difference(step.write).union(step.sources())
+        for step in block.steps:
+            if step.binding is None or not self._matched(step, after.pop()):
+                self._text(step)
 
     def _text(self, step: Step) -> None:
         """Add an instruction as text.
@@ -157,24 +161,29 @@ class _Lifter:
 
     # Operations ---------------------------------------------------------------------------------------------
 
-    def _matched(self, step: Step) -> bool:
-        """Add the operation that lowers to exactly the instruction. Return False if there is none."""
+    def _matched(self, step: Step, later: set[Register]) -> bool:
+        """Add the operation that lowers to exactly the instruction. Return False if there is none.
+
+        `later` are the registers that later instructions read. LLVM removes an operation whose results are not used,
+        and one of two operations with the same operands.
+        """
         assert step.binding is not None
-        if step.negated or step.change:
+        if step.negated or step.change or (step.write and not later.intersection(step.write)):
             return False
         matched = match_operation(step.binding, guarded=step.guard is not None)
         if matched is None:
             return False
         operands = [_registers_at(each, step) for each in matched.operands]
         results = [_registers_at(each, step) for each in matched.results]
-        if None in operands or None in results or not _keeps_all(step, matched):
+        if None in operands or None in results:
             return False
-        values = [
-            self._combined([self._value(each) for each in registers or ()], placed.type)
-            for registers, placed in zip(operands, matched.operands, strict=True)
-        ]
+        values = [[self._value(each) for each in registers or ()] for registers in operands]
+        key = (self._number, id(matched), *(value for each in values for value in each))
+        if step.write and key in self._operations:
+            return False
+        self._operations.add(key)
         made = matched.kind.create(
-            operands=values,
+            operands=[self._combined(each, placed.type) for each, placed in zip(values, matched.operands, strict=True)],
             result_types=[each.type for each in matched.results],
             properties=dict(sorted(matched.properties.items())),
         )
@@ -238,27 +247,37 @@ class _Lifter:
         branches = [(self._targets[number], self._passed(number)) for number in (taken, following)]
         (first, first_values), (second, second_values) = branches[::-1] if jump.negated else branches
         made = llvm.CondBrOp(condition, first, first_values, second, second_values)
-        opcode = str(jump.node).partition(";")[0]
-        self._add(made)
-        uniform = jump.binding.slots["uni"]
-        if jump.negated or uniform or jump.guard is None:
+        if jump.negated or jump.binding.slots["uni"] or jump.guard is None:
             guard = "" if jump.guard is None else f"@{'!' * jump.negated}$0 "
-            made.attributes[PTX_JUMP] = StringAttr(f"{guard}{jump.text.split()[0]} ${{1:l}};")
-        del opcode
+            made.attributes[JUMP] = StringAttr(f"{guard}{jump.text.split()[0]} ${{1:l}};")
+        self._add(made)
 
     def _switch(self, block: BasicBlock, jump: Step) -> None:
         if jump.guard is not None or block.next is not None:
-            refuse(jump.node, "LLVM has no branch table with a predicate, and none before instructions no path reaches")
-        if self._unreachable is None:
-            self._unreachable = Block([llvm.UnreachableOp()])
-        targets = [(self._targets[number], self._passed(number)) for number in block.targets]
-        # LLVM emits comparisons for a short table, and joins adjacent cases with the same target.
-        while len(targets) < _LEAST_TABLE or len(set(block.targets)) == 1:
-            targets += [(self._unreachable, []), targets[0]]
-            if len(targets) >= 2 * _LEAST_TABLE:
-                break
-        index = self._value(jump.read[0])
-        self._add(SwitchOp.of(index, self._unreachable, targets))
+            refuse(jump.node, "LLVM has no branch table with a predicate or before instructions that no path reaches")
+        unreachable, unused = Block([llvm.UnreachableOp()]), Block([_comment("no case"), llvm.UnreachableOp()])
+        cases = [(self._targets[number], self._passed(number)) for number in block.targets]
+        # LLVM joins adjacent cases with the same target, and emits comparisons for fewer than four.
+        while len([*groupby(cases, lambda case: case[0])]) < _LEAST_TABLE:
+            cases += [(unused, []), cases[0]]
+        self._extra += [unreachable, *([unused] if (unused, []) in cases else [])]
+        values = [each for _, passed in cases for each in passed]
+        numbers = DenseIntElementsAttr.from_list(VectorType(i32, [len(cases)]), list(range(len(cases))))
+        made = operation_class("switch").create(
+            operands=[self._value(jump.read[0]), *values],
+            properties={
+                "case_values": numbers,
+                "case_operand_segments": DenseArrayBase.from_list(i32, [len(passed) for _, passed in cases]),
+                "operandSegmentSizes": DenseArrayBase.from_list(i32, [1, 0, len(values)]),
+            },
+            successors=[unreachable, *(target for target, _ in cases)],
+        )
+        self._add(made)
+
+
+def _comment(text: str) -> Operation:
+    sizes = DenseArrayBase.from_list(i32, [0, 0, 0])
+    return InlinePtx.create(properties={"ptxCode": StringAttr(f"// {text}"), "operandSegmentSizes": sizes})
 
 
 def _with_registers(text: str, register: Callable[[str, int], str]) -> str:
@@ -268,16 +287,11 @@ def _with_registers(text: str, register: Callable[[str, int], str]) -> str:
 
 def _constraint(type: Attribute) -> str:
     (word,) = registers_of(type)
-    return _CONSTRAINTS[word]
+    return CONSTRAINTS[word]
 
 
 def _is_trap(step: Step) -> bool:
     return step.guard is None and step.binding is not None and step.binding.form is control.TRAP
-
-
-def _keeps_all(step: Step, matched: MatchedOperation) -> bool:
-    """Return True if LLVM keeps the operation: it has results that are used or side effects."""
-    return True
 
 
 def _registers_at(placed: PlacedValue, step: Step) -> list[Register] | None:
@@ -294,7 +308,7 @@ def _registers_at(placed: PlacedValue, step: Step) -> list[Register] | None:
             operand = step.binding.operands[position.operand].operand
             operand = operand if position.item is None else items_of(operand)[position.item]
         register = step.guard if position.operand == GUARD else step.names.get(str(operand))
-        if register is None or not isinstance(operand, Name):
+        if register is None:
             return None
         found.append(register)
     types = elements_of(placed.type)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from xdsl.dialects import llvm
@@ -33,7 +33,7 @@ from warploom.nvvm.lifting.flatten import flatten, refuse
 from warploom.nvvm.lifting.function import lift_body
 from warploom.ptx import Directive, Float, Function, Initializer, Integer, Module, Node, Variable, parse
 
-_NO_PASSES = ArrayAttr([StringAttr("noinline"), StringAttr("optnone")])
+_NO_PASSES = ("noinline", "optnone")
 """Function attributes that keep LLVM from moving, merging and copying blocks."""
 _INTEGER_DIRECTIVES = {
     ".minnctapersm": "nvvm.minctasm",
@@ -41,9 +41,6 @@ _INTEGER_DIRECTIVES = {
     ".maxclusterrank": "nvvm.cluster_max_blocks",
 }
 _EXTENT_DIRECTIVES = {".maxntid": "nvvm.maxntid", ".reqntid": "nvvm.reqntid", ".reqnctapercluster": "nvvm.cluster_dim"}
-_CLUSTER = "nvvm.cluster_dim"
-IMPLICIT_CLUSTER = "ptx.implicit_cluster"
-"""Attribute of a kernel with `.reqnctapercluster` and without `.explicitcluster`. LLVM always prints both."""
 _LINKAGES = {"visible": "external", "extern": "external", "weak": "weak", "common": "common", "": "internal"}
 """LLVM linkage of each PTX linkage."""
 
@@ -190,12 +187,13 @@ def _array_type(variable: Variable) -> LLVMArrayType:
 
 
 def _function_attributes(function: Function) -> dict[str, Attribute]:
-    found: dict[str, Attribute] = {"passthrough": _NO_PASSES}
+    found: dict[str, Attribute] = {}
+    passed = list(_NO_PASSES)
     if function.kind == "entry":
         found["nvvm.kernel"] = UnitAttr()
     if function.attributes:
         refuse(function, f"LLVM has no function attribute '{function.attributes[0]}'")
-    names = [each.name for each in function.directives]
+    names = {each.name for each in function.directives}
     for each in function.directives:
         if (name := _EXTENT_DIRECTIVES.get(each.name)) is not None:
             found[name] = DenseArrayBase.from_list(i32, each.ints)
@@ -205,14 +203,15 @@ def _function_attributes(function: Function) -> dict[str, Attribute]:
             found["nvvm.blocksareclusters"] = UnitAttr()
         elif each.name == ".explicitcluster":
             # LLVM prints no extents that are zero.
-            found.setdefault(_CLUSTER, DenseArrayBase.from_list(i32, [0, 0, 0]))
+            found.setdefault("nvvm.cluster_dim", DenseArrayBase.from_list(i32, [0, 0, 0]))
         elif each.name == ".noreturn":
-            found["passthrough"] = ArrayAttr([*_NO_PASSES, StringAttr("noreturn")])
+            passed.append("noreturn")
         else:
             refuse(each, f"LLVM has no function attribute for the directive '{each.name}'")
-    if ".reqnctapercluster" in names and not {".explicitcluster", ".blocksareclusters"} & set(names):
-        found[IMPLICIT_CLUSTER] = UnitAttr()
-    return found
+    if ".reqnctapercluster" in names and not {".explicitcluster", ".blocksareclusters"} & names:
+        # LLVM prints both directives. The process that compiles LLVM IR removes the second one.
+        passed.append("ptx.implicit_cluster")
+    return {**found, "passthrough": ArrayAttr(map(StringAttr, passed))}
 
 
 # Variables --------------------------------------------------------------------------------------------------
@@ -284,6 +283,3 @@ def _numbers(initializer: Initializer, type: str) -> Iterator[int]:
 def _bits(value: float, type: str) -> int:
     bits = TYPES[type].bits
     return int.from_bytes(TYPES[type].dtype.type(value).tobytes()[: bits // 8], "little")
-
-
-_: Mapping[str, str] = {}
