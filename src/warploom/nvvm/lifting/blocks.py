@@ -105,9 +105,7 @@ def block_order(blocks: Sequence[BasicBlock]) -> list[int]:
     return order[::-1]
 
 
-def block_arguments(
-    blocks: Sequence[BasicBlock],
-) -> tuple[list[int], list[list[Register]], list[set[Register]]]:
+def block_arguments(blocks: Sequence[BasicBlock]) -> tuple[list[int], list[list[Register]], list[set[Register]]]:
     """Return three lists with an entry for each block.
 
     The entries are the immediate dominator or EXIT, the registers for which the block needs an argument, and the
@@ -142,9 +140,9 @@ def block_arguments(
                     arguments[number].append(register)
                     pending.append(number)
     after = [
-        {each for target in block.successors for each in live[target]}.union(*(
-            () if block.jump is None else (block.jump.sources(),)
-        ))
+        {each for target in block.successors for each in live[target]}.union(
+            *(() if block.jump is None else (block.jump.sources(),))
+        )
         for block in blocks
     ]
     return dominators, arguments, after

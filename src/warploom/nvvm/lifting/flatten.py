@@ -58,9 +58,9 @@ class Register:
 
 @dataclass(slots=True)
 class Step:
-    """Instruction, declaration or pragma.
+    r"""Instruction, declaration or pragma.
 
-    `text` is its PTX without a guard, with a mark in place of each register. The mark of `read[2]` is `\\0read 2\\0`.
+    `text` is its PTX without a guard, with a mark in place of each register. The mark of `read[2]` is `\0read 2\0`.
     `names` has the registers by their names in the instruction.
     """
 
@@ -148,9 +148,9 @@ class _Flattener:
                 self._declare_register(statement, scope)
 
     def _declare_register(self, variable: Variable, scope: _Scope) -> None:
-        type = _register_type(variable)
+        declared = _register_type(variable)
         for suffix in [""] if variable.vector == 1 else [f".{each}" for each in MEMBERS[: variable.vector]]:
-            register = Register(variable.name + suffix, self._scopes, type)
+            register = Register(variable.name + suffix, self._scopes, declared)
             if suffix:
                 self._lengths[variable.name] = variable.vector
             if variable.count is None:

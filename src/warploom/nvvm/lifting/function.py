@@ -4,27 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import groupby
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DenseArrayBase, DenseIntElementsAttr, IntegerAttr, StringAttr, VectorType, i1, i32, i64
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DenseIntElementsAttr,
+    IntegerAttr,
+    StringAttr,
+    VectorType,
+    i1,
+    i32,
+    i64,
+)
 from xdsl.dialects.llvm import LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from warploom.isa.binding.bind import Binding
 from warploom.isa.instructions import control
 from warploom.nvvm.dialect.operation import InlinePtx
 from warploom.nvvm.dialect.types import elements_of, registers_of
+from warploom.nvvm.forms import MMA_DENSE, MMA_SCALED, WMMA
 from warploom.nvvm.lifting.blocks import BasicBlock, basic_blocks, block_arguments, block_order
 from warploom.nvvm.lifting.flatten import Register, Step, refuse
-from warploom.nvvm.lifting.match_operation import GUARD, MatchedOperation, PlacedValue, items_of, match_operation
+from warploom.nvvm.lifting.match_operation import PlacedValue, items_of, match_operation
 from warploom.nvvm.mlir.llvm_operations import JUMP
 from warploom.nvvm.mlir.llvm_syntax import operation_class
 from warploom.nvvm.to_llvm import CONSTRAINTS
-from warploom.ptx import Name
 from warploom.ptx.flow import EXIT
 
-_LEAST_TABLE = 4
-"""Least number of cases for which LLVM emits a branch table."""
+_LEAST_TARGETS = 4
+"""Number of different targets for which LLVM always emits a branch table. For fewer it may emit comparisons."""
 
 
 def lift_body(items: Sequence[Step | str], arguments: Sequence[Attribute], result: Attribute | None) -> Region:
@@ -54,9 +63,11 @@ class _Lifter:
             values = zip(self._arguments[number], self._targets[number].args, strict=True)
             for register, value in values:
                 self._assign(register, value, number)
-        for self._number in block_order(self._blocks):
-            self._block(self._blocks[self._number], self._live[self._number])
-        for self._number, block in enumerate(self._blocks):
+        for number in block_order(self._blocks):
+            self._number = number
+            self._block(self._blocks[number], self._live[number])
+        for number, block in enumerate(self._blocks):
+            self._number = number
             self._end(block)
         return Region([*self._targets, *self._extra])
 
@@ -98,8 +109,8 @@ class _Lifter:
         for step in reversed(block.steps):
             after.append(later)
             later = later.difference(step.write).union(step.sources())
-        for step in block.steps:
-            if step.binding is None or not self._matched(step, after.pop()):
+        for step, read_later in zip(block.steps, reversed(after), strict=True):
+            if step.binding is None or not self._matched(step, read_later):
                 self._text(step)
 
     def _text(self, step: Step) -> None:
@@ -155,9 +166,11 @@ class _Lifter:
     def _elements(self, value: SSAValue) -> list[SSAValue]:
         if not isinstance(value.type, LLVMStructType):
             return [value]
-        positions = [DenseArrayBase.from_list(i64, [number]) for number in range(len(value.type.types))]
-        made = zip(positions, value.type.types, strict=True)
-        return [self._add(llvm.ExtractValueOp(position, value, type)).results[0] for position, type in made]
+        made = [
+            llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [number]), value, element)
+            for number, element in enumerate(value.type.types)
+        ]
+        return [self._add(each).results[0] for each in made]
 
     # Operations ---------------------------------------------------------------------------------------------
 
@@ -168,9 +181,11 @@ class _Lifter:
         and one of two operations with the same operands.
         """
         assert step.binding is not None
-        if step.negated or step.change or (step.write and not later.intersection(step.write)):
+        if step.guard is not None or step.change or (step.write and not later.intersection(step.write)):
             return False
-        matched = match_operation(step.binding, guarded=step.guard is not None)
+        if _is_refused(step.binding):
+            return False
+        matched = match_operation(step.binding)
         if matched is None:
             return False
         operands = [_registers_at(each, step) for each in matched.operands]
@@ -255,12 +270,13 @@ class _Lifter:
     def _switch(self, block: BasicBlock, jump: Step) -> None:
         if jump.guard is not None or block.next is not None:
             refuse(jump.node, "LLVM has no branch table with a predicate or before instructions that no path reaches")
-        unreachable, unused = Block([llvm.UnreachableOp()]), Block([_comment("no case"), llvm.UnreachableOp()])
+        unreachable = Block([llvm.UnreachableOp()])
         cases = [(self._targets[number], self._passed(number)) for number in block.targets]
-        # LLVM joins adjacent cases with the same target, and emits comparisons for fewer than four.
-        while len([*groupby(cases, lambda case: case[0])]) < _LEAST_TABLE:
-            cases += [(unused, []), cases[0]]
-        self._extra += [unreachable, *([unused] if (unused, []) in cases else [])]
+        unused: list[Block] = []
+        while len({target for target, _ in cases}) < _LEAST_TARGETS:
+            unused.append(Block([_comment("unused case"), llvm.UnreachableOp()]))
+            cases.append((unused[-1], []))
+        self._extra += [unreachable, *unused]
         values = [each for _, passed in cases for each in passed]
         numbers = DenseIntElementsAttr.from_list(VectorType(i32, [len(cases)]), list(range(len(cases))))
         made = operation_class("switch").create(
@@ -294,6 +310,17 @@ def _is_trap(step: Step) -> bool:
     return step.guard is None and step.binding is not None and step.binding.form is control.TRAP
 
 
+def _is_refused(binding: Binding) -> bool:
+    """Return True if MLIR 22 refuses the operation of a multiplication that the dialect accepts."""
+    words = {slot: binding.slots.get(slot, "") for slot in ("shape", "dtype", "ctype", "atype", "btype", "scale_vec")}
+    types = {words["atype"], words["btype"]}
+    if binding.form in WMMA:
+        return words["dtype"] != words["ctype"] or bool(types & {"bf16", "b1", "s4", "u4"})
+    if binding.form in MMA_DENSE:
+        return bool(types & {"e4m3", "e5m2"}) or ("f64" in types and words["shape"].startswith("m16"))
+    return binding.form in MMA_SCALED and binding.slots.get("stype") == "ue8m0" and words["scale_vec"].endswith("4X")
+
+
 def _registers_at(placed: PlacedValue, step: Step) -> list[Register] | None:
     """Return the registers of a value, or None if the operation would need more instructions for the value.
 
@@ -302,21 +329,17 @@ def _registers_at(placed: PlacedValue, step: Step) -> list[Register] | None:
     assert step.binding is not None
     found: list[Register] = []
     for position in placed.positions:
-        if position.operand == GUARD:
-            operand = None if step.guard is None else Name(step.guard.name)
-        else:
-            operand = step.binding.operands[position.operand].operand
-            operand = operand if position.item is None else items_of(operand)[position.item]
-        register = step.guard if position.operand == GUARD else step.names.get(str(operand))
-        if register is None:
+        operand = step.binding.operands[position.operand].operand
+        name = str(operand if position.item is None else items_of(operand)[position.item])
+        if name not in step.names:
             return None
-        found.append(register)
+        found.append(step.names[name])
     types = elements_of(placed.type)
     if isinstance(placed.type, LLVMPointerType) or len(types) != len(found):
         return None
     if isinstance(placed.type, VectorType) and len(types) > 1:
         return None
-    same = all(_width(register.type) == _width(type) for register, type in zip(found, types, strict=True))
+    same = all(_width(register.type) == _width(each) for register, each in zip(found, types, strict=True))
     return found if same else None
 
 

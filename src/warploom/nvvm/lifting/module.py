@@ -89,7 +89,7 @@ class _ModuleLifter:
     # Variables ----------------------------------------------------------------------------------------------
 
     def _textual_variables(self) -> set[str]:
-        """Return the variables that stay text: those without an equivalent in MLIR, and those in their initial values."""
+        """Return the variables that stay text: those that MLIR lacks, and those in their initial values."""
         variables = self._module.variables
         pending = [name for name, each in variables.items() if not _has_equivalent(each)]
         found: set[str] = set()
@@ -107,7 +107,7 @@ class _ModuleLifter:
         result = _result_type(function)
         names = {each.name: f"{function.name}_param_{number}" for number, each in enumerate(function.params)}
         names |= {each.name: "func_retval0" for each in function.returns}
-        types = [type for type, _ in parameters]
+        types = [each for each, _ in parameters]
         body = lift_body(flatten(function, {**self._names, **names}), types, result)
         return llvm.FuncOp(
             function.name,
@@ -137,7 +137,7 @@ def _parameter(variable: Variable, function: Function) -> tuple[Attribute, dict[
     """Return the type and the attributes of a parameter."""
     is_kernel = function.kind == "entry"
     if variable.space != "param" or variable.type not in TYPES:
-        refuse(variable, f"LLVM has no parameter '{variable.declaration()}'", "declare a .param variable of a number type")
+        refuse(variable, f"LLVM has no parameter '{variable.declaration()}'", "declare a number in .param")
     element, natural = TYPES[variable.type], TYPES[variable.type].bytes
     scalar = not variable.shape and variable.vector == 1 and variable.align in (None, natural) and natural <= 8
     if scalar:
@@ -150,10 +150,7 @@ def _parameter(variable: Variable, function: Function) -> tuple[Attribute, dict[
         align = int(pointer[pointer.index(".align") + 1]) if ".align" in pointer else 0
         attributes: dict[str, Attribute] = {"llvm.align": IntegerAttr(align, 64)} if align else {}
         return pointer_to(ADDRESS_SPACES[space]), attributes
-    attributes = {
-        "llvm.byval": _array_type(variable),
-        "llvm.align": IntegerAttr(variable.align or natural, 64),
-    }
+    attributes = {"llvm.byval": _array_type(variable), "llvm.align": IntegerAttr(variable.align or natural, 64)}
     if is_kernel:
         # The text of the kernel reads the parameter in its own state space, where nothing can write.
         attributes["nvvm.grid_constant"] = UnitAttr()
@@ -172,7 +169,11 @@ def _result_type(function: Function) -> Attribute | None:
         return _scalar_type(result.type)
     size, align = size_of(result) or 0, result.align or TYPES[result.type].bytes
     if size % align:
-        refuse(result, f"LLVM has no result of {size} bytes with an alignment of {align}", "use a multiple of the alignment")
+        refuse(
+            result,
+            f"LLVM has no result of {size} bytes with an alignment of {align}",
+            "use a multiple of the alignment",
+        )
     element = VectorType(i64, [2]) if align == 16 else IntegerType(8 * align)
     return LLVMStructType.from_type_list([LLVMArrayType(size // align, element)])
 
@@ -188,7 +189,7 @@ def _array_type(variable: Variable) -> LLVMArrayType:
 
 def _function_attributes(function: Function) -> dict[str, Attribute]:
     found: dict[str, Attribute] = {}
-    passed = list(_NO_PASSES)
+    passed: list[str] = [*_NO_PASSES]
     if function.kind == "entry":
         found["nvvm.kernel"] = UnitAttr()
     if function.attributes:
@@ -237,25 +238,25 @@ def _variable(variable: Variable) -> llvm.GlobalOp:
     natural = TYPES[variable.type].bytes
     width = 8 * natural
     is_array = bool(variable.shape) or variable.vector > 1 or width > 64
-    type = _array_type(variable) if is_array else _scalar_type(variable.type)
+    kind: Attribute = _array_type(variable) if is_array else _scalar_type(variable.type)
     value: Attribute | None = None
     body = Region()
     if variable.initializer is not None:
         numbers = [each % (1 << width) for each in _numbers(variable.initializer, variable.type)]
         numbers = [each - (1 << width) * (each >> width - 1) for each in numbers]
         if is_array:
-            assert isinstance(type, LLVMArrayType)
-            numbers += [0] * (type.size.data - len(numbers))
+            assert isinstance(kind, LLVMArrayType)
+            numbers += [0] * (kind.size.data - len(numbers))
             value = DenseIntElementsAttr.from_list(TensorType(IntegerType(width), [len(numbers)]), numbers)
         else:
-            type = IntegerType(width)
+            kind = IntegerType(width)
             value = IntegerAttr(numbers[0], width)
     elif "extern" not in variable.linkage:
         # Without an initial value LLVM would declare the variable as external.
-        made = llvm.UndefOp(type) if variable.space == "shared" else llvm.ZeroOp.create(result_types=[type])
+        made = llvm.UndefOp(kind) if variable.space == "shared" else llvm.ZeroOp.create(result_types=[kind])
         body = Region(Block([made, llvm.ReturnOp(made.results[0])]))
     return llvm.GlobalOp(
-        type,
+        kind,
         variable.name,
         _linkage(variable, variable.linkage),
         ADDRESS_SPACES[variable.space],
