@@ -102,7 +102,8 @@ class Emitter:
 
     def store(self, value: Value, pointer: SSAValue) -> None:
         """Store a value."""
-        self.add(llvm.StoreOp(self.in_memory(value), pointer))
+        # LLVM's default alignment of 64-bit integers is 4 bytes.
+        self.add(llvm.StoreOp(self.in_memory(value), pointer, value.type.size))
 
     def in_space(self, value: Value, space: str) -> SSAValue:
         """Return a pointer to a state space; "" is the generic space."""
