@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import warploom as wl
@@ -157,7 +157,7 @@ def switched(t: int) -> int:
         ("if (t < 4 && (r = t) > 1 || t == 20) r += 100;", lambda t: (t if t < 4 else 0) + 100 * (t in (2, 3, 20))),
         ("int a[2][3] = {{1, 2}, {4}}; r = a[t & 1][t % 3];", lambda t: [[1, 2, 0], [4, 0, 0]][t & 1][t % 3]),
         ("int a[4] = {1, 2, 3, 4}; int *p = a; p += t & 1; r = *p++ * 10 + *p + (p - a) * 100;",
-         lambda t: (21, 132)[t & 1] if False else [12 + 100, 23 + 200][t & 1]),
+         lambda t: [12 + 100, 23 + 200][t & 1]),
         ("switch (t & 3) { default: r = 1; case 2: for (int i = 0; i < 3; i++) { if (i == 2) continue; r += 2; } }",
          lambda t: 4 if t & 3 == 2 else 5),
         ("{ int t = 3; r = t; } r += t;", lambda t: t + 3),
@@ -273,7 +273,7 @@ operations = st.tuples(st.sampled_from(sorted(OPERATORS)), *[st.sampled_from(sor
 )
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=6, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(st.lists(operations, min_size=30, max_size=30))
 def test_integer_arithmetic_has_the_values_of_c(drawn: list[Any]) -> None:
     """The values computed at run time, and the constants of the same expressions, equal those of C."""
@@ -287,10 +287,10 @@ def test_integer_arithmetic_has_the_values_of_c(drawn: list[Any]) -> None:
         body += f"out[{k}] = *({one} *)(in + {2 * k}) {sign} *({other} *)(in + {2 * k + 1});\n"
         constants = [f"({kind})0x{value & 0xFFFFFFFFFFFFFFFF:x}ull" for kind, value in ((one, a), (other, b))]
         folded += f"const long c{k} = {constants[0]} {sign} {constants[1]}; out[{len(drawn) + k}] = c{k};\n"
-    found = np.zeros(2 * len(drawn), np.int64)
+    found = np.zeros(2 * len(drawn), np.uint64)
     text = f"__global__ void k(long *out, unsigned long *in) {{ if (threadIdx.x == 0) {{ {body} {folded} }} }}"
     run(text, found, memory.reshape(-1))
-    assert found.tolist() == [value or 0 for value in wanted] * 2
+    assert found.view(np.int64).tolist() == [value or 0 for value in wanted] * 2
 
 
 NUMBERS = (0.0, -1.5, 2.75, 1e-8, 16777217.0, -3e9, 0.1, 12345.678)

@@ -77,9 +77,9 @@ def lower(
     from warploom.nvvm.mlir_text import parse_mlir
 
     if source == "ptx":
-        from warploom.nvvm.raise_to_nvvm import raise_to_nvvm
+        from warploom.nvvm.lifting import lift
 
-        return Lowered(str(raise_to_nvvm(parse(text, name))) + "\n", "", known)
+        return Lowered(str(lift(parse(text, name))) + "\n", "", known)
     if source == "builtin":
         from warploom.nvvm.builtins.lowering import translate
 

@@ -28,7 +28,6 @@ from warploom.nvvm.builtins.c_types import (
 from warploom.nvvm.builtins.emitter import COMPARISONS, LONG, Emitter, memory_type
 from warploom.nvvm.builtins.source import BuiltinError, CudaText
 from warploom.nvvm.dialect.types import ADDRESS_SPACES, pointer_to
-from warploom.nvvm.llvm_dialect import AddrSpaceCast
 
 _ESCAPES = dict(zip("abfnrtv\\'\"?", b"\a\b\f\n\r\t\v\\'\"?", strict=True)) | {str(n): n for n in range(8)}
 _REGISTERS = {"threadIdx": "tid", "blockIdx": "ctaid", "blockDim": "ntid", "gridDim": "nctaid"}
@@ -156,7 +155,7 @@ class Expressions(Emitter):
         if isinstance(found, Global):
             pointer = replace(found.type, depth=found.type.depth + 1, extents=())
             address = self.result(llvm.AddressOfOp(found.name, pointer_to(ADDRESS_SPACES[found.space])))
-            generic = self.result(AddrSpaceCast(address, pointer_to(0)))
+            generic = self.cast("addrspacecast", address, pointer_to(0))
             return Place(Value(pointer, None, generic, found.space, 0, found.type.size), found.type)
         return None if isinstance(found, CType) else found
 
@@ -168,7 +167,7 @@ class Expressions(Emitter):
                 if isinstance(found, Place):
                     return found
             case "ArrayRef":
-                pointer = self.value(node.name)
+                pointer = self.value(node.name, self._expected_pointer())
                 index = self.value(node.subscript, INT)
                 if index.type.depth:
                     pointer, index = index, pointer
@@ -177,7 +176,7 @@ class Expressions(Emitter):
                 moved = self.moved(pointer, index)
                 return Place(moved, moved.type.pointee)
             case "UnaryOp" if node.op == "*":
-                pointer = self.value(node.expr, replace(self.expected, depth=self.expected.depth + 1))
+                pointer = self.value(node.expr, self._expected_pointer())
                 self._expect_pointer(pointer, node)
                 return Place(pointer, pointer.type.pointee)
             case _:
@@ -190,6 +189,9 @@ class Expressions(Emitter):
             names = [name for scope in self.scopes for name in scope]
             raise self.error(f'identifier "{node.name}" is undefined', node, did_you_mean(node.name, names))
         return found
+
+    def _expected_pointer(self) -> CType:
+        return replace(self.expected, depth=self.expected.depth + 1)
 
     def _expect_pointer(self, value: Value, node: Any) -> None:
         if not value.type.depth or (value.type.depth == 1 and value.type.base == "void"):
@@ -204,7 +206,7 @@ class Expressions(Emitter):
         if place.type.extents:
             return replace(place.address, type=place.type.pointer)
         self._read_spaces.add(place.name)
-        loaded = self.result(llvm.LoadOp(self.ssa(place.address), memory_type(place.type)))
+        loaded = self.result(llvm.LoadOp(self.ssa(place.address), memory_type(place.type), place.type.size))
         return replace(self.from_memory(loaded, place.type), space=self.spaces.get(place.name, ""))
 
     def write(self, value: Value, place: Place) -> None:
@@ -358,14 +360,15 @@ class Expressions(Emitter):
 
     def _address(self, node: Any) -> Value:
         """Return the address of a variable. The name of an undeclared fragment is a pointer."""
-        inner = node.expr
+        inner, kept = node.expr, self.expected
         if type(inner).__name__ == "ID" and self.find(inner.name) is None:
-            expected = self.expected if self.expected.depth else replace(self.expected, depth=1)
-            kept, self.expected = self.expected, expected
+            self.expected = kept if kept.depth else replace(kept, depth=1)
             if (found := self.undeclared(inner.name)) is not None:
                 self.expected = kept
                 return self.read(found) if isinstance(found, Place) else found
+        self.expected = replace(kept, depth=max(kept.depth - 1, 0))
         place = self.place(inner)
+        self.expected = kept
         if place.name is not None and place.type.depth:
             self.note_space(place.name, "")  # a store through the address may change the pointer
         pointer = place.type.pointer if place.type.extents else replace(place.type, depth=place.type.depth + 1)

@@ -225,7 +225,7 @@ class Translator(DeviceFunctions):
                 self.scopes[scope][name] = value
                 return value
             place = self._local(name, ctype, key, scope)
-            self.add(llvm.StoreOp(argument, self.ssa(place.address)))
+            self.add(llvm.StoreOp(argument, self.ssa(place.address), ctype.size))
         self.note_space(place.name, space)
         return place
 

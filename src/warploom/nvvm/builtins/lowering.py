@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from xdsl.dialects import llvm
-from xdsl.dialects.builtin import Float64Type, IntAttr, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import Float64Type, IntAttr, IntegerAttr, IntegerType, StringAttr, SymbolRefAttr
 from xdsl.dialects.llvm import LLVMPointerType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from warploom.diagnostics import Diagnostic, Span
@@ -61,16 +60,16 @@ def _from_mlir(parsed: ParsedModule, target: Target) -> Translation:
     """Replace each `llvm.call` of a builtin by operations."""
     found: list[Call] = []
     for operation in list(parsed.module.walk()):
-        if not isinstance(operation, llvm.CallOp) or operation.callee is None:
-            continue
-        if (builtin := BY_NAME.get(operation.callee.root_reference.data)) is None:
+        callee = _attribute(operation, "callee") if operation.name == "llvm.call" else None
+        builtin = BY_NAME.get(callee.root_reference.data) if isinstance(callee, SymbolRefAttr) else None
+        if builtin is None:
             continue
         function = operation.parent_op()
-        is_kernel = function is not None and "nvvm.kernel" in {**function.attributes, **function.properties}
+        is_kernel = function is not None and _attribute(function, "nvvm.kernel") is not None
         span = parsed.spans.get(operation, Span(0, 0))
         arguments = [
             (_value(builtin, at, value, is_kernel=is_kernel), _span(parsed, value, span))
-            for at, value in enumerate(operation.args)
+            for at, value in enumerate(operation.operands)
         ]
         call = select_call(parsed.source, builtin, span, arguments, target)
         found.append(call)
@@ -86,9 +85,14 @@ def _from_mlir(parsed: ParsedModule, target: Target) -> Translation:
     if not found:
         raise BuiltinError([diagnostic_at(parsed.source, Span(0, 0), "expected a call of a builtin, got none")])
     for operation in list(parsed.module.ops):
-        if isinstance(operation, llvm.FuncOp) and operation.sym_name.data in BY_NAME and not operation.body.blocks:
+        name = _attribute(operation, "sym_name")
+        if isinstance(name, StringAttr) and name.data in BY_NAME and not operation.regions[0].blocks:
             Rewriter.erase_op(operation)
     return Translation(parsed.module, parsed.source, parsed.spans, calls=tuple(found))
+
+
+def _attribute(operation: Operation, name: str) -> Attribute | None:
+    return operation.properties.get(name, operation.attributes.get(name))
 
 
 def _span(parsed: ParsedModule, value: SSAValue, otherwise: Span) -> Span:
@@ -111,6 +115,6 @@ def _value(builtin: Builtin, position: int, ssa: SSAValue, *, is_kernel: bool) -
             ctype = CType("double")
         case _:
             ctype = CType("float")
-    if isinstance(ssa.owner, llvm.ConstantOp) and isinstance(ssa.owner.value, IntegerAttr):
-        return Value(ctype, ssa.owner.value.value.data)
-    return Value(ctype, None, ssa)
+    owner = ssa.owner
+    constant = _attribute(owner, "value") if not isinstance(owner, Block) else None
+    return Value(ctype, constant.value.data, ssa) if isinstance(constant, IntegerAttr) else Value(ctype, None, ssa)

@@ -335,7 +335,19 @@ def _weights(found: Attributes, names: Names) -> str:
     return node and f', !prof {names.metadata(f"""!{{!"branch_weights"{node}}}""")}'
 
 
+JUMP = "ptx"
+"""Attribute of `llvm.cond_br`: PTX of the jump, with `$0` for the condition and `${1:l}` for the label.
+
+LLVM itself prints neither negated predicates of jumps nor the modifier `.uni` of a jump with a predicate.
+"""
+
+
 def _cond_br(op: Operation, found: Attributes, names: Names) -> str:
+    if isinstance(jump := found.get(JUMP), StringAttr):
+        taken = int("!" in jump.data)
+        condition, text = names.typed(op.operands[0]), escaped(jump.data)
+        other, label = names.successor(op, 1 - taken), names.successor(op, taken)
+        return f'callbr void asm sideeffect "{text}", "b,!i"({condition}) to label {other} [label {label}]'
     labels = ", ".join(f"label {names.successor(op, k)}" for k in range(len(op.successors)))
     return f"br {names.typed(op.operands[0])}, {labels}{_weights(found, names)}"
 
