@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from warploom.nvvm.builtins.c_types import BOOL, CType, Value, common, is_float, is_unsigned, promoted, wrap
 from warploom.nvvm.dialect.types import ADDRESS_SPACES, pointer_to
-from warploom.nvvm.llvm_dialect import AddrSpaceCast, FloatToSigned, FloatToUnsigned, UnsignedToFloat
+from warploom.nvvm.mlir.llvm_syntax import operation_class
 
 _FLOATS = {"float": f32, "double": f64, "__half": f16, "__nv_bfloat16": bf16}
 _INTEGERS = {1: i8, 2: i16, 4: i32, 8: i64}
@@ -61,6 +61,10 @@ class Emitter:
         """Add an operation to the block and return its result."""
         return self.add(operation).results[0]
 
+    def cast(self, name: str, value: SSAValue, type: Attribute) -> SSAValue:
+        """Return the result of a cast of the llvm dialect, such as "addrspacecast"."""
+        return self.result(operation_class(f"llvm.{name}").create(operands=[value], result_types=[type]))
+
     def integer(self, number: int, width: int = 32) -> SSAValue:
         """Return an integer constant."""
         ctype = {1: i1, 8: i8, 16: i16, 32: i32, 64: i64}[width]
@@ -104,7 +108,7 @@ class Emitter:
     def in_space(self, value: Value, space: str) -> SSAValue:
         """Return a pointer to a state space; "" is the generic space."""
         pointer, kind = self.ssa(value), pointer_to(ADDRESS_SPACES[space])
-        return pointer if pointer.type == kind or not space else self.result(AddrSpaceCast(pointer, kind))
+        return pointer if pointer.type == kind or not space else self.cast("addrspacecast", pointer, kind)
 
     def moved(self, pointer: Value, index: Value, sign: int = 1) -> Value:
         """Return a pointer plus or minus an index in elements."""
@@ -147,17 +151,17 @@ class Emitter:
         kind = memory_type(target)
         if is_float(source) and is_float(target):
             if source.size == target.size:
-                ssa = self.result(llvm.FPExtOp(ssa, f32))
-            return self.result((llvm.FPExtOp if source.size < target.size else llvm.FPTruncOp)(ssa, kind))
+                ssa = self.cast("fpext", ssa, f32)
+            return self.cast("fpext" if source.size < target.size else "fptrunc", ssa, kind)
         if is_float(source):
-            return self.result((FloatToUnsigned if is_unsigned(target) else FloatToSigned)(ssa, kind))
+            return self.cast("fptoui" if is_unsigned(target) else "fptosi", ssa, kind)
         if is_float(target):
-            return self.result((UnsignedToFloat if is_unsigned(source) else llvm.SIToFPOp)(ssa, kind))
+            return self.cast("uitofp" if is_unsigned(source) else "sitofp", ssa, kind)
         if source.size == target.size and source != BOOL:
             return ssa
         if source.size > target.size:
-            return self.result(llvm.TruncOp(ssa, kind))
-        return self.result((llvm.ZExtOp if is_unsigned(source) else llvm.SExtOp)(ssa, kind))
+            return self.cast("trunc", ssa, kind)
+        return self.cast("zext" if is_unsigned(source) else "sext", ssa, kind)
 
     def truth(self, value: Value) -> SSAValue:
         """Return a value converted to bool as an SSA value of the type i1."""

@@ -28,7 +28,6 @@ from warploom.nvvm.builtins.c_types import (
 from warploom.nvvm.builtins.emitter import COMPARISONS, LONG, Emitter, memory_type
 from warploom.nvvm.builtins.source import BuiltinError, CudaText
 from warploom.nvvm.dialect.types import ADDRESS_SPACES, pointer_to
-from warploom.nvvm.llvm_dialect import AddrSpaceCast
 
 _ESCAPES = dict(zip("abfnrtv\\'\"?", b"\a\b\f\n\r\t\v\\'\"?", strict=True)) | {str(n): n for n in range(8)}
 _REGISTERS = {"threadIdx": "tid", "blockIdx": "ctaid", "blockDim": "ntid", "gridDim": "nctaid"}
@@ -156,7 +155,7 @@ class Expressions(Emitter):
         if isinstance(found, Global):
             pointer = replace(found.type, depth=found.type.depth + 1, extents=())
             address = self.result(llvm.AddressOfOp(found.name, pointer_to(ADDRESS_SPACES[found.space])))
-            generic = self.result(AddrSpaceCast(address, pointer_to(0)))
+            generic = self.cast("addrspacecast", address, pointer_to(0))
             return Place(Value(pointer, None, generic, found.space, 0, found.type.size), found.type)
         return None if isinstance(found, CType) else found
 

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute
 
+from warploom.nvvm.dialect.attributes import ConstantRange
 from warploom.nvvm.mlir.llvm_operations import Attributes, memory_text, number_of, words_of
 from warploom.nvvm.mlir.llvm_values import escaped, items_of, numbers_of, type_text
 
@@ -65,6 +66,8 @@ def parameter_text(found: Attributes) -> str:
             words.append(f"align {number_of(value)}")
         elif short in _PARAMETER_NUMBERS:
             words.append(f"{short}({number_of(value)})")
+        elif isinstance(value, ConstantRange):
+            words.append(f"range({value.type} {value.lower.data}, {value.upper.data})")
     return "".join(f" {word}" for word in words)
 
 
@@ -185,7 +188,7 @@ def parameter_problems(
         elif (
             name.startswith("llvm.")
             and name not in _PARAMETERS
-            and short not in (*_PARAMETER_TYPES, *_PARAMETER_NUMBERS)
+            and short not in (*_PARAMETER_TYPES, *_PARAMETER_NUMBERS, "range")
         ):
             yield f"has an unknown attribute '{name}' of parameter {number}"
         elif short in _PARAMETER_TYPES and not isinstance(type, LLVMPointerType):

@@ -9,18 +9,25 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from xdsl.dialects.arith import CMPI_COMPARISON_OPERATIONS
 from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, SymbolRefAttr
 from xdsl.dialects.llvm import LLVMFunctionType, LLVMPointerType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from warploom.nvvm.mlir.llvm_syntax import ATOMICS, BINARY, CASTS, COMPARISONS, DYNAMIC, ORDERINGS, WRAPS
+from warploom.nvvm.mlir.llvm_syntax import (
+    ATOMICS,
+    BINARY,
+    CASTS,
+    COMPARISONS,
+    DYNAMIC,
+    INTEGER_COMPARISONS,
+    ORDERINGS,
+    WRAPS,
+)
 from warploom.nvvm.mlir.llvm_values import constant_text, escaped, items_of, numbers_of, symbol_text, type_text
 
 Attributes = Mapping[str, Attribute]
 NO_ATTRIBUTES: Attributes = {}
-_INTEGER_COMPARISONS = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 
 
 class Names(Protocol):
@@ -328,7 +335,19 @@ def _weights(found: Attributes, names: Names) -> str:
     return node and f', !prof {names.metadata(f"""!{{!"branch_weights"{node}}}""")}'
 
 
+JUMP = "ptx"
+"""Attribute of `llvm.cond_br`: PTX of the jump, with `$0` for the condition and `${1:l}` for the label.
+
+LLVM itself prints neither negated predicates of jumps nor the modifier `.uni` of a jump with a predicate.
+"""
+
+
 def _cond_br(op: Operation, found: Attributes, names: Names) -> str:
+    if isinstance(jump := found.get(JUMP), StringAttr):
+        taken = int("!" in jump.data)
+        condition, text = names.typed(op.operands[0]), escaped(jump.data)
+        other, label = names.successor(op, 1 - taken), names.successor(op, taken)
+        return f'callbr void asm sideeffect "{text}", "b,!i"({condition}) to label {other} [label {label}]'
     labels = ", ".join(f"label {names.successor(op, k)}" for k in range(len(op.successors)))
     return f"br {names.typed(op.operands[0])}, {labels}{_weights(found, names)}"
 
@@ -382,10 +401,10 @@ WRITERS: dict[str, Writer] = {
     "arith.index_cast": _arith_cast("sext", "trunc"),
     "arith.index_castui": _arith_cast("zext", "trunc"),
     "arith.negf": _unary("fneg"),
-    "arith.cmpi": _compare("icmp", CMPI_COMPARISON_OPERATIONS),
+    "arith.cmpi": _compare("icmp", INTEGER_COMPARISONS),
     "arith.cmpf": _compare("fcmp", COMPARISONS),
     "arith.select": _select,
-    "llvm.icmp": _compare("icmp", _INTEGER_COMPARISONS),
+    "llvm.icmp": _compare("icmp", INTEGER_COMPARISONS),
     "llvm.fcmp": _compare("fcmp", COMPARISONS),
     "llvm.fneg": _unary("fneg"),
     "llvm.freeze": _unary("freeze"),

@@ -42,6 +42,8 @@ ATOMICS = (
     "uinc_wrap", "udec_wrap", "usub_cond", "usub_sat", "fmaximum", "fminimum",
 )  # fmt: skip
 """Operations of `llvm.atomicrmw` by their number in MLIR."""
+INTEGER_COMPARISONS = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+"""Predicates of `llvm.icmp` by their number in MLIR."""
 COMPARISONS = tuple(str(flag) for flag in llvm.FCmpPredicateFlag)
 """Predicates of `llvm.fcmp` by their number in MLIR."""
 WRAPS = {"inbounds": 3, "nusw": 2, "nuw": 4}
@@ -68,6 +70,7 @@ _SYNTAX = {
     "call": "@callee {} : @called",
     "select": "% , % , % {} : t , rtt",
     "fcmp": "@comparison % , % {} : @compared",
+    "icmp": "@integer_comparison % , % {} : @compared",
     "cond_br": "% @weights , @successor , @successor @branches {}",
     "switch": "% : t , @successor @cases {}",
     "atomicrmw": "?volatile:volatile_ @atomicrmw:bin_op % , % @scope @ordering:ordering {} : t , rt",
@@ -110,12 +113,19 @@ _FORMATS = {
     for names, text in syntax.items()
     for name in names.split()
 }
+SYNTAX_NAMES = tuple(_FORMATS)
+"""Names of the operations of this module, except `llvm.intr.*`."""
 BINARY = frozenset(name[5:] for name, text in _FORMATS.items() if text[-1] == "rtt" and name != "llvm.select")
 CASTS = frozenset(name[5:] for name, text in _FORMATS.items() if "'to" in text) | {"inttoptr", "ptrtoint", "bitcast"}
 
 
 class LlvmContext(Context):
     """Context that also has the operations and attributes of the llvm dialect that xDSL lacks."""
+
+    @property
+    def operation_names(self) -> tuple[str, ...]:
+        """Names of the operations of xDSL's dialects."""
+        return tuple(self._loaded_ops)
 
     def get_optional_op(self, name: str, *, dialect_stack: Sequence[str] = ()) -> type[Operation] | None:
         """Return the class of an operation, or None if it is unknown."""
@@ -221,6 +231,9 @@ class _Parts:
 
     def comparison(self) -> None:
         self._choice("predicate", COMPARISONS, self.parser.parse_optional_str_literal())
+
+    def integer_comparison(self) -> None:
+        self._choice("predicate", INTEGER_COMPARISONS, self.parser.parse_optional_str_literal())
 
     def scope(self) -> None:
         if self.parser.parse_optional_keyword("syncscope") is not None:

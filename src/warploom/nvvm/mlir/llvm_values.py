@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FloatAttr,
+    IndexType,
     IntAttr,
     IntegerAttr,
     IntegerType,
@@ -78,11 +79,11 @@ def constant_text(value: Attribute | None, type: Attribute) -> str:
     match value:
         case IntegerAttr() if str(type) == "i1":
             return "true" if value.value.data & 1 else "false"
-        case IntegerAttr():
+        case IntegerAttr() if isinstance(type, IntegerType | IndexType):
             return str(value.value.data)
-        case FloatAttr():
+        case FloatAttr() if isinstance(type, AnyFloat):
             return float_text(value.value.data, type)
-        case StringAttr():
+        case StringAttr() if isinstance(type, LLVMArrayType):
             return string_text(value.data)
         case SymbolRefAttr():
             return symbol_text(value.root_reference.data)

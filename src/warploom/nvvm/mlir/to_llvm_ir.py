@@ -46,6 +46,7 @@ from warploom.nvvm.mlir_text import ParsedModule
 TRIPLE = "nvptx64-nvidia-cuda"
 _FUNCTIONS = ("llvm.func", "func.func", "gpu.func")
 _CONSTANTS = {"llvm.mlir.undef": "undef", "llvm.mlir.poison": "poison", "llvm.mlir.zero": "zeroinitializer"}
+_ENDS = ("llvm.return", "func.return", "gpu.return", "llvm.unreachable")
 _VISIBILITY = ("", "hidden ", "protected ")
 _UNNAMED = ("", "local_unnamed_addr ", "unnamed_addr ")
 _BEHAVIOURS = {
@@ -65,7 +66,11 @@ class LlvmText:
 
     def __init__(self, parsed: ParsedModule) -> None:
         self._parsed = parsed
-        self._head: list[str] = []
+        self._symbols = {
+            name.data
+            for each in _toplevel(parsed.module)
+            if isinstance(name := attributes_of(each).get("sym_name"), StringAttr)
+        }
         self._nodes: dict[str, int] = {}
         self._named: dict[str, list[str]] = {}
         self.lines: list[str] = []
@@ -83,6 +88,32 @@ class LlvmText:
         """Return the operation of a line. The first line has the number 1."""
         operation = self.origins.get(line)
         return operation and self._parsed.sources.get(operation, operation)
+
+    def symbol(self, symbol: SymbolRefAttr) -> str:
+        """Return the name of a function or variable. Errors: VerifyException for an unknown name."""
+        if (name := symbol.root_reference.data) not in self._symbols:
+            raise VerifyException(f"needs a function or variable @{name}, which the module lacks")
+        return symbol_text(name)
+
+    def check_call(self, operation: Operation) -> None:
+        """Raise VerifyException if a direct call does not fit the type of the function."""
+        callee = attributes_of(operation).get("callee")
+        if not isinstance(callee, SymbolRefAttr):
+            return
+        self.symbol(callee)
+        kind = self._symbols[callee.root_reference.data]
+        if kind is None:
+            raise VerifyException(f"calls @{callee.root_reference.data}, which is a variable")
+        inputs, output, is_variadic = _signature(kind)
+        given = [value.type for value in operation.operands]
+        results = [value.type for value in operation.results] or [LLVMVoidType()]
+        fits = given == list(inputs) or (is_variadic and given[: len(inputs)] == list(inputs))
+        if not fits or results != [output]:
+            texts = [", ".join(map(str, types)) for types in (given, results)]
+            expected = f"({', '.join(map(str, inputs))}) -> {output}"
+            raise VerifyException(
+                f"calls @{callee.root_reference.data} as ({texts[0]}) -> {texts[1]}; expected {expected}"
+            )
 
     def metadata(self, text: str) -> str:
         """Return the number of a metadata node, such as `!3`."""
@@ -296,7 +327,7 @@ class _FunctionText:
             case "llvm.mlir.addressof":
                 symbol = found["global_name"]
                 assert isinstance(symbol, SymbolRefAttr)
-                text = symbol_text(symbol.root_reference.data)
+                text = self._module.symbol(symbol)
             case name if name in _CONSTANTS:
                 text = _CONSTANTS[name]
             case _:
@@ -371,6 +402,8 @@ class _FunctionText:
             self._module.errors.append(self._parsed.diagnostic(operation, str(unsupported(operation)), "lower.unknown"))
             return
         try:
+            if operation.name in ("llvm.call", "func.call"):
+                self._module.check_call(operation)
             text = write(operation, attributes_of(operation), self)
         except VerifyException as error:
             self._module.errors.append(self._parsed.diagnostic(operation, f"'{operation.name}' {error}"))
@@ -383,10 +416,20 @@ class _FunctionText:
         found: dict[Block, list[tuple[Sequence[SSAValue], str]]] = {block: [] for block in blocks}
         for block in blocks:
             last = block.last_op
-            if last is None:
+            if last is None or writer_of(last) is None or not (last.successors or last.name in _ENDS):
+                message = f"needs a terminator at the end of block {self._blocks[block]}, such as llvm.return"
+                owner = block.parent_op()
+                assert owner is not None
+                self._module.errors.append(self._parsed.diagnostic(owner, f"'{owner.name}' {message}"))
                 continue
             for number, arguments in enumerate(successor_arguments(last)):
                 successor, source = last.successors[number], f"%{self._blocks[block]}"
+                given, expected = [value.type for value in arguments], [value.type for value in successor.args]
+                if given != expected:
+                    texts = (", ".join(map(str, types)) for types in (given, expected))
+                    message = "passes values of types ({}) to a block with arguments of types ({})".format(*texts)
+                    self._module.errors.append(self._parsed.diagnostic(last, f"'{last.name}' {message}"))
+                    continue
                 if arguments and successor in last.successors[:number]:
                     # A phi has one value for each predecessor, so that a repeated successor needs a block of its own.
                     self._copies[last, number] = f"{self._blocks[block]}.{number}"
