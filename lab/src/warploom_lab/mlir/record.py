@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from warploom.nvvm.to_ptx import to_ptx
+
 from warploom.check import check
 from warploom.diagnostics import Severity, WarploomError
 from warploom.nvvm import LowerError, lower
 from warploom.nvvm.mlir_text import parse_mlir
-from warploom.nvvm.to_ptx import to_ptx
 from warploom.ptx import parse
 from warploom_lab.mlir.cases import Case
 from warploom_lab.mlir.normalized import TARGETS, instructions
