@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from warploom.nvvm.to_ptx import to_ptx
+
 from warploom.check import check
 from warploom.diagnostics import Severity, WarploomError
 from warploom.nvvm import LowerError, lower
