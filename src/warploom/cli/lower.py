@@ -1,25 +1,32 @@
-"""`warploom lower`: translate between compiler builtins, NVVM operations, LLVM calls and PTX."""
+"""`warploom lower`: translate between CUDA C with builtins, MLIR, LLVM IR and PTX."""
+
+from __future__ import annotations
 
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from warploom.cli._options import FINDINGS, OK, Add, add_arch, read_text
 
-_SOURCES = {".cu": "builtin", ".mlir": "nvvm", ".ptx": "ptx"}
+if TYPE_CHECKING:
+    from warploom.nvvm import Lowered
+
+_SOURCES = {".cu": "builtin", ".mlir": "nvvm", ".ll": "llvm", ".ptx": "ptx"}
 
 
 def declare(add: Add) -> None:
     """Add the command `lower` to the command line."""
     parser = add(
         "lower",
-        help="translate builtins, NVVM operations and LLVM calls to PTX, and PTX to NVVM operations",
+        help="translate CUDA C with builtins, MLIR and LLVM IR to PTX, and PTX to MLIR",
         description="Translate a text between levels of the compiler: builtin to nvvm, llvm or ptx; nvvm to llvm or"
-        " ptx; llvm to ptx; and ptx to nvvm.",
+        " ptx; llvm to ptx; and ptx to nvvm. The levels are CUDA C with builtins, MLIR with the nvvm and llvm dialects,"
+        " LLVM IR, and PTX.",
         epilog="Exit status: 0 success; 1 the text is illegal or cannot be translated; 2 wrong use.",
     )
     parser.add_argument(
-        "file", metavar="FILE", help="a call of a builtin (.cu), MLIR text (.mlir) or PTX (.ptx); - for standard input"
+        "file", metavar="FILE", help="CUDA C (.cu), MLIR (.mlir), LLVM IR (.ll) or PTX (.ptx); - for standard input"
     )
     parser.add_argument("--to", choices=("nvvm", "llvm", "ptx"), default="ptx", help="the result's level (ptx)")
     parser.add_argument(
@@ -27,22 +34,47 @@ def declare(add: Add) -> None:
         choices=("builtin", "nvvm", "llvm", "ptx"),
         help="the text's level (default: from the name of the file, otherwise nvvm)",
     )
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="print the PTX instructions of each call in the LLVM IR, with their availability, instead of the result",
+    )
     add_arch(parser, "the target of the PTX", "sm_90a")
+    parser.add_argument("--ptx-version", metavar="8.7", help="the PTX version (the first that has all instructions)")
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command `lower` and return its exit status."""
     from warploom.diagnostics import render
-    from warploom.nvvm import LowerError, lower, protocol_warnings
+    from warploom.nvvm import LowerError, lower, notes, protocol_warnings
 
     text, name = read_text(options.file)
     source = options.source or _SOURCES.get(Path(options.file).suffix, "nvvm")
     color = sys.stderr.isatty()
     try:
-        print(lower(text, source, options.to, options.arch, name=name), end="")
+        lowered = lower(text, source, options.to, options.arch, options.ptx_version, name)
+        print(_explanation(lowered) if options.explain else lowered, end="")
     except LowerError as error:
         print(render(error.diagnostics, color=color), end="", file=sys.stderr)
         return FINDINGS
-    if source == "nvvm" and (found := protocol_warnings(text, name)):
+    found = protocol_warnings(text, name) if source == "nvvm" else []
+    if source == "builtin":
+        found = notes(text, options.arch, name)
+    if found:
         print(render(found, color=color), end="", file=sys.stderr)
     return OK
+
+
+def _explanation(lowered: Lowered) -> str:
+    """Return a text with one paragraph for each call in the LLVM IR."""
+    lines: list[str] = []
+    for call in lowered.calls():
+        lines.append(f"{call.callee}({call.arguments})")
+        for step in call.steps:
+            form = "" if step.form is None else f"{step.form.name}, {step.form.source}; "
+            lines += [f"    {step.instruction}", f"        {form}{step.availability}"]
+            if step.form is not None and step.form.about:
+                lines.append(f"        {step.form.about}")
+        lines += [] if call.steps else ["    no PTX instruction"]
+        lines.append("")
+    return "\n".join(lines) if lines else "The LLVM IR has no calls of intrinsics.\n"

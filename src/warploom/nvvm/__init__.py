@@ -1,9 +1,6 @@
-"""Lowering of compiler builtins, MLIR's nvvm dialect and LLVM intrinsics to PTX.
+"""Lowering of CUDA C with compiler builtins, MLIR and LLVM IR to PTX, and lifting of PTX to MLIR."""
 
-`raise_to_nvvm` translates PTX back to the nvvm dialect. `words` are the modifiers of an instruction by name.
-"""
-
-from warploom.nvvm.api import lower, protocol_warnings
+from warploom.nvvm.api import Lowered, lower, notes, protocol_warnings
 from warploom.nvvm.errors import LowerError
 
-__all__ = ["LowerError", "lower", "protocol_warnings"]
+__all__ = ["LowerError", "Lowered", "lower", "notes", "protocol_warnings"]

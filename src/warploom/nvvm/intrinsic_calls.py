@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, VectorType, i1, i32, i64
+from xdsl.dialects.builtin import IntegerType, VectorType, i1, i32, i64
 from xdsl.dialects.llvm import LLVMPointerType, LLVMStructType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from warploom.diagnostics import UsageError
@@ -23,12 +22,12 @@ from warploom.nvvm import dialect
 from warploom.nvvm.dialect.lowering import Immediate, InstructionTemplate, Memory, OperandTemplate, Registers, Temporary
 from warploom.nvvm.dialect.types import TENSOR_SPACE, pointer_to, registers_of, space_of
 from warploom.nvvm.dialect.wmma import register_type_of
-from warploom.nvvm.intrinsics import Intrinsic, name_of, read_name, signatures
+from warploom.nvvm.intrinsics import Intrinsic, codes, pattern_of, read_name, signatures
+from warploom.nvvm.llvm_builder import LlvmBuilder
 
+PREFIX = "llvm.nvvm."
 _INTEGERS: dict[str, IntegerType] = {"i1": i1, "i16": IntegerType(16), "i32": i32, "i64": i64, "word": i1}
-
-Replacement: TypeAlias = "tuple[list[Operation], Sequence[SSAValue]]"
-"""Operations that replace one operation, and the values that replace its results."""
+_TYPES = (*_INTEGERS, "generic", "tensor", "stated", "vector", "anywhere")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,51 +78,66 @@ class _Signature:
 
 
 @cache
-def _signature_of(form: Form) -> _Signature | None:
-    if (text := signatures().get(form)) is None:
-        return None
+def _read_signature(text: str) -> _Signature:
     results, _, operands = text.partition("=")
     return _Signature(tuple(map(_item, results.split())), tuple(map(_item, operands.split())))
 
 
+def _signature_of(form: Form) -> _Signature | None:
+    """Return the signature of calls that lower to PTX here, or None."""
+    if (text := signatures().get(form)) is None:
+        return None
+    found = _read_signature(text)
+    typed = all(
+        item.type in _TYPES or (not item.type and form.operands[item.operand].kind != "address")
+        for item in found.operands
+    )
+    return found if typed else None
+
+
 def _item(text: str) -> _Item:
-    operand, _, kind = text.rstrip("!#?").partition(":")
+    operand, _, kind = text.rstrip("!#?=").partition(":")
     return _Item(operand, kind, "!" in text, "#" in text, "?" in text)
 
 
 # From an operation to a call --------------------------------------------------------------------------------
 
 
-def call_of(operation: dialect.Operation) -> Replacement | None:
-    """Return the intrinsic call that replaces an operation, or None if there is no such intrinsic."""
-    lowering = operation.lower()
-    if len(lowering.statements) != 1 or lowering.copies:
-        return None
-    (template,) = lowering.statements
-    if not isinstance(template, InstructionTemplate) or template.guard is not None:
+def call_of(operation: dialect.Operation, build: LlvmBuilder) -> Sequence[SSAValue] | None:
+    """Call the intrinsic that replaces an operation, and return the values that replace the operation's results.
+
+    The result is None if LLVM 22 has no such intrinsic.
+    """
+    template = operation.called(build)
+    if template is None or template.guard is not None:
         return None
     form, words = template.form, template.present_words
-    if (signature := _signature_of(form)) is None:
-        return None
     slots = slots_of(form, words)
-    items = [item for item in signature.operands if not item.is_optional or item.operand in template.operands]
     try:
-        name = name_of(form, words, marked="stride" in template.operands)
-        made: list[Operation] = []
-        args = [value for item in items for value in _arguments(item, template, slots, made)]
-        for address in (template.operands[item.operand] for item in items if item.type == "anywhere"):
+        pattern = pattern_of(form, words, template.operands)
+    except UsageError:
+        return None
+    name = pattern.written(slots, template.operands)
+    if pattern.signature is None or pattern.origin != "llvm" or _loses_words(name, form, slots, pattern.signature):
+        return None
+    signature = _read_signature(pattern.signature)
+    args = [value for item in signature.operands for value in _arguments(item, template, slots, build)]
+    for item in signature.operands:
+        if item.type == "anywhere":
+            address = template.operands[item.operand]
             assert isinstance(address, Memory)
             assert isinstance(address.base, SSAValue)
             name += f".p{_space_number(address.base.type)}"
-        result = signature.result_type(form, slots)
-        call = llvm.CallIntrinsicOp(name, args, [] if result is None else [result])
-        back = instruction_of_call(call)
-    except (UsageError, VerifyException):
-        return None
-    if slots_of(form, back.present_words) != slots:
-        return None
-    made.append(call)
-    return made, _results(operation, signature, template, call, made)
+    return _results(operation, signature, template, name.removeprefix(PREFIX), args, build)
+
+
+def _loses_words(name: str, form: Form, slots: Mapping[str, str], signature: str) -> bool:
+    """Return True if neither the intrinsic's name nor its arguments state a modifier of the instruction."""
+    items = [item for item in _read_signature(signature).operands if item.operand in form.operands]
+    stated = {item.operand for item in _read_signature(signature).operands} | {"ss", "space"}
+    stated |= {form.operands[item.operand].when for item in items}
+    named = read_name(name).words
+    return any(word != named.get(slot, "") for slot, word in slots.items() if slot not in stated)
 
 
 def _space_number(type: Attribute) -> int:
@@ -134,68 +148,62 @@ def _space_number(type: Attribute) -> int:
 
 
 def _arguments(
-    item: _Item, template: InstructionTemplate, slots: Mapping[str, str], made: list[Operation]
+    item: _Item, template: InstructionTemplate, slots: Mapping[str, str], build: LlvmBuilder
 ) -> Iterator[SSAValue]:
-    """Yield the arguments of a call for one PTX operand. Append new operations to `made`.
-
-    Errors: VerifyException for an operand that no LLVM value represents
-    """
+    """Yield the arguments of a call for one item of its signature."""
+    name = item.operand
     if item.type == "word":
-        yield _constant(int(bool(slots[item.operand])), item, made)
-        return
-    match template.operands[item.operand]:
+        yield build.flag(slots[name])
+    elif item.type == "present":
+        yield build.flag(name in template.operands)
+    elif (words := codes().get(item.type)) is not None:
+        parts = slots.get(name, "").split("::")
+        yield build.constant(next((k for k, word in enumerate(words) if word in parts), 0), i32)
+    elif name in template.operands:
+        yield from _values(template.operands[name], item, build)
+    elif not item.is_optional:
+        yield build.constant(0, _INTEGERS[item.type])
+
+
+def _values(operand: OperandTemplate, item: _Item, build: LlvmBuilder) -> Iterator[SSAValue]:
+    match operand:
         case int() as number:
-            yield _constant(number, item, made)
-        case Immediate(value) as immediate if immediate.constant is not None and item.is_constant:
-            yield _constant(immediate.constant, item, made)
-        case Immediate(value) | Memory(SSAValue() as value, ()):
-            yield value
+            yield build.constant(number, _INTEGERS[item.type])
+        case Immediate(value) as immediate:
+            fixed = item.is_constant and immediate.constant is not None
+            yield build.constant(immediate.constant or 0, _INTEGERS[item.type]) if fixed else value
+        case Memory(SSAValue() as value, coordinates):
+            yield from (value, *coordinates)
         case Registers(values):
             for value in values:
-                yield from elements(value, made)
+                yield from build.elements(value)
         case SSAValue() as value:
             yield value
         case _:
-            raise VerifyException(f"operand {item.operand} of {template.form.name} has no value in LLVM")
-
-
-def _constant(number: int, item: _Item, made: list[Operation]) -> SSAValue:
-    integer = _INTEGERS[item.type]
-    made.append(constant := llvm.ConstantOp(IntegerAttr(number, integer), integer))
-    return constant.result
-
-
-def elements(value: SSAValue, made: list[Operation]) -> Iterator[SSAValue]:
-    """Yield the elements of a struct, or another value itself. Append extractions to `made`."""
-    if not isinstance(value.type, LLVMStructType):
-        yield value
-        return
-    for k, element in enumerate(value.type.types.data):
-        made.append(part := llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [k]), value, element))
-        yield part.res
+            raise VerifyException(f"operand {item.operand} has no value in LLVM")
 
 
 def _results(
     operation: dialect.Operation,
     signature: _Signature,
     template: InstructionTemplate,
-    call: llvm.CallIntrinsicOp,
-    made: list[Operation],
+    name: str,
+    args: Sequence[SSAValue],
+    build: LlvmBuilder,
 ) -> Sequence[SSAValue]:
-    """Return the results of an operation from the intrinsic's call. Append extractions to `made`."""
-    if call.ress is None:
+    """Call an intrinsic and return the results of an operation from the call's results."""
+    own = operation.results[0].type if operation.results else None
+    # LLVM returns one value where the operation returns a struct of one value.
+    single = isinstance(own, LLVMStructType) and len(own.types) == 1
+    value_type = own.types.data[0] if isinstance(own, LLVMStructType) and single else own
+    types = [_INTEGERS.get(item.type, value_type) for item in signature.results]
+    value = build.intrinsic(name, args, *(each for each in types if each is not None))
+    if value is None or own is None:
         return ()
-    (result,) = operation.results
-    if result.type == call.ress.type:
-        return (call.ress,)
-    if isinstance(result.type, LLVMStructType):
-        at = DenseArrayBase.from_list(i64, [0])
-        made.append(whole := llvm.UndefOp(result.type))
-        made.append(filled := llvm.InsertValueOp(at, whole.res, call.ress))
-        return (filled.res,)
-    number = next(k for k, item in enumerate(signature.results) if template.operands[item.operand] is result)
-    made.append(part := llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [number]), call.ress, result.type))
-    return (part.res,)
+    if len(types) > 1:
+        places = [template.operands[item.operand] for item in signature.results]
+        return (build.element(value, places.index(operation.results[0])),)
+    return (build.struct([value], own) if isinstance(own, LLVMStructType) and single else value,)
 
 
 # From a call to an instruction ------------------------------------------------------------------------------
@@ -247,7 +255,7 @@ def instruction_of_call(call: llvm.CallIntrinsicOp) -> InstructionTemplate:
 
 def _is_present(item: _Item, intrinsic: Intrinsic) -> bool:
     slot = intrinsic.form.operands[item.operand].when
-    return bool(intrinsic.words.get(slot)) if slot else ".stride" in intrinsic.name
+    return bool(intrinsic.words.get(slot)) if slot else item.operand in intrinsic.operands
 
 
 def _operand(item: _Item, form: Form, values: Sequence[SSAValue]) -> OperandTemplate:

@@ -1,7 +1,7 @@
 """Process that compiles LLVM IR: `python -m warploom.nvvm.llvm.worker`.
 
-LLVM ends its process when it cannot select an instruction. Therefore each request is compiled in a child of this process.
-A request and its answer are one line of JSON each.
+LLVM ends its process when it cannot select an instruction. Therefore a child of this process compiles each request. A
+request and its answer are one line of JSON each.
 """
 
 import json
@@ -27,7 +27,8 @@ def main() -> None:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     for line in sys.stdin:
-        print(json.dumps(_answer(json.loads(line))), flush=True)
+        sys.stdout.write(json.dumps(_answer(json.loads(line))) + "\n")
+        sys.stdout.flush()
 
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -63,6 +64,8 @@ def _compile(text: str, cpu: str = "", features: str = "", level: int = 2) -> di
         module = llvm.parse_assembly(text)
         stage = "verify"
         module.verify()
+        if module.triple and not module.triple.startswith("nvptx64-"):
+            raise RuntimeError(f"the target triple is '{module.triple}'; expected {_TRIPLE}")
         if not cpu:
             return {"text": str(module)}
         stage = "select"

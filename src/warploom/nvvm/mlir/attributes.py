@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute
 
+from warploom.nvvm.dialect.attributes import ConstantRange
 from warploom.nvvm.mlir.llvm_operations import Attributes, memory_text, number_of, words_of
-from warploom.nvvm.mlir.llvm_values import escaped, type_text
+from warploom.nvvm.mlir.llvm_values import escaped, items_of, numbers_of, type_text
 
 KERNEL = "nvvm.kernel"
 """Attribute of a function that is a kernel."""
@@ -65,6 +66,8 @@ def parameter_text(found: Attributes) -> str:
             words.append(f"align {number_of(value)}")
         elif short in _PARAMETER_NUMBERS:
             words.append(f"{short}({number_of(value)})")
+        elif isinstance(value, ConstantRange):
+            words.append(f"range({value.type} {value.lower.data}, {value.upper.data})")
     return "".join(f" {word}" for word in words)
 
 
@@ -77,19 +80,16 @@ def function_words(found: Attributes) -> list[str]:
         words.append(f"uwtable({words_of(found['uwtable_kind'])})".replace("(async)", ""))
     words += [_string(llvm, _value(found[name])) for name, llvm in _STRINGS.items() if name in found]
     for name in _DIMENSIONS:
-        if isinstance(value := found.get(name), DenseArrayBase):
-            words.append(_string(name, ",".join(map(str, value.get_values()))))
+        if numbers := numbers_of(found.get(name)):
+            words.append(_string(name, ",".join(map(str, numbers))))
     words += [_string(llvm, str(number_of(found[name]))) for name, llvm in _NUMBERS.items() if name in found]
     words += [f'"{name}"' for name in _UNITS if name in found]
-    passed = found.get("passthrough")
-    for item in passed.data if isinstance(passed, ArrayAttr) else ():
-        match item:
-            case StringAttr():
-                words.append(item.data if item.data in _ENUMERATED else f'"{escaped(item.data)}"')
-            case ArrayAttr(data=(StringAttr() as name, StringAttr() as value)):
-                words.append(f"{name.data}={value.data}" if name.data in _VALUED else _string(name.data, value.data))
-            case _:
-                pass
+    for item in items_of(found.get("passthrough")):
+        name, *values = [each.data for each in items_of(item) or [item] if isinstance(each, StringAttr)]
+        if values:
+            words.append(f"{name}={values[0]}" if name in _VALUED else _string(name, values[0]))
+        else:
+            words.append(name if name in _ENUMERATED else f'"{escaped(name)}"')
     return words
 
 
@@ -149,8 +149,8 @@ def function_metadata(found: Attributes) -> Iterator[tuple[str, str]]:
     if "function_entry_count" in found:
         yield "prof", f'!{{!"function_entry_count", i64 {number_of(found["function_entry_count"])}}}'
     for name in _HINTS:
-        if isinstance(value := found.get(name), DenseArrayBase):
-            yield name, f"!{{{', '.join(f'i32 {number}' for number in value.get_values())}}}"
+        if numbers := numbers_of(found.get(name)):
+            yield name, f"!{{{', '.join(f'i32 {number}' for number in numbers)}}}"
     if "intel_reqd_sub_group_size" in found:
         yield "intel_reqd_sub_group_size", f"!{{i32 {number_of(found['intel_reqd_sub_group_size'])}}}"
 
@@ -166,8 +166,7 @@ def function_problems(found: Attributes) -> Iterator[str]:
         if name not in _NVVM:
             yield f"has no attribute '{name}'; expected one of {', '.join(sorted(_NVVM))}"
         elif name in _DIMENSIONS:
-            sizes = value.get_values() if isinstance(value, DenseArrayBase) else ()
-            if not 1 <= len(sizes) <= 3:
+            if not 1 <= len(numbers_of(value)) <= 3:
                 yield f"expects '{name}' to be an array of one to three integers, such as array<i32: 128, 1, 1>"
         elif name in _NUMBERS and not isinstance(value, IntegerAttr):
             yield f"expects '{name}' to be an integer, got {value}"
@@ -189,7 +188,7 @@ def parameter_problems(
         elif (
             name.startswith("llvm.")
             and name not in _PARAMETERS
-            and short not in (*_PARAMETER_TYPES, *_PARAMETER_NUMBERS)
+            and short not in (*_PARAMETER_TYPES, *_PARAMETER_NUMBERS, "range")
         ):
             yield f"has an unknown attribute '{name}' of parameter {number}"
         elif short in _PARAMETER_TYPES and not isinstance(type, LLVMPointerType):

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
+    IndexType,
     IntegerAttr,
     StringAttr,
     SymbolRefAttr,
@@ -32,7 +33,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMStructType, LLVMVoidType
 from xdsl.ir import Attribute, Operation, OpTraits, Region
 from xdsl.parser import Parser
-from xdsl.traits import IsTerminator
+from xdsl.traits import IsTerminator, NoTerminator, SymbolTable
 
 ORDERINGS = ("not_atomic", "unordered", "monotonic", "", "acquire", "release", "acq_rel", "seq_cst")
 """Atomic orderings by their number in MLIR."""
@@ -41,6 +42,8 @@ ATOMICS = (
     "uinc_wrap", "udec_wrap", "usub_cond", "usub_sat", "fmaximum", "fminimum",
 )  # fmt: skip
 """Operations of `llvm.atomicrmw` by their number in MLIR."""
+INTEGER_COMPARISONS = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+"""Predicates of `llvm.icmp` by their number in MLIR."""
 COMPARISONS = tuple(str(flag) for flag in llvm.FCmpPredicateFlag)
 """Predicates of `llvm.fcmp` by their number in MLIR."""
 WRAPS = {"inbounds": 3, "nusw": 2, "nuw": 4}
@@ -67,6 +70,7 @@ _SYNTAX = {
     "call": "@callee {} : @called",
     "select": "% , % , % {} : t , rtt",
     "fcmp": "@comparison % , % {} : @compared",
+    "icmp": "@integer_comparison % , % {} : @compared",
     "cond_br": "% @weights , @successor , @successor @branches {}",
     "switch": "% : t , @successor @cases {}",
     "atomicrmw": "?volatile:volatile_ @atomicrmw:bin_op % , % @scope @ordering:ordering {} : t , rt",
@@ -86,19 +90,47 @@ _SYNTAX = {
 results, and each t to the operands. `?word:name` is a keyword that sets a property, `'word` a keyword, and `@name` a
 method of `_Parts`.
 """
-_FORMATS = {name: text.split() for names, text in _SYNTAX.items() for name in names.split()}
-BINARY = frozenset(name for name, text in _FORMATS.items() if text[-1] == "rtt" and name != "select")
-CASTS = frozenset(name for name, text in _FORMATS.items() if "'to" in text) | {"inttoptr", "ptrtoint", "bitcast"}
+GPU_DIMENSIONS = (
+    "thread_id", "block_id", "block_dim", "grid_dim", "global_id", "cluster_id", "cluster_dim", "cluster_block_id",
+    "cluster_dim_blocks",
+)  # fmt: skip
+"""Operations of the gpu dialect that return a coordinate."""
+GPU_NUMBERS = ("lane_id", "subgroup_id", "num_subgroups", "subgroup_size")
+"""Operations of the gpu dialect that return a number without a dimension."""
+_GPU_SYNTAX = {
+    "module": "@module @function_attributes @body",
+    "func": "@function_head @signature ?kernel:kernel @function_attributes @body",
+    "return": "@returned {}",
+    "barrier": "{}",
+    "shuffle": "@word:mode % , % , % {} : @shuffled_values",
+    "thread_id block_id block_dim grid_dim global_id cluster_id cluster_dim cluster_block_id cluster_dim_blocks":
+        "@word:dimension @bound {} @index",
+    "lane_id subgroup_id num_subgroups subgroup_size": "@bound {} @index",
+}  # fmt: skip
+_FORMATS = {
+    f"{dialect}.{name}": text.split()
+    for dialect, syntax in (("llvm", _SYNTAX), ("gpu", _GPU_SYNTAX))
+    for names, text in syntax.items()
+    for name in names.split()
+}
+SYNTAX_NAMES = tuple(_FORMATS)
+"""Names of the operations of this module, except `llvm.intr.*`."""
+BINARY = frozenset(name[5:] for name, text in _FORMATS.items() if text[-1] == "rtt" and name != "llvm.select")
+CASTS = frozenset(name[5:] for name, text in _FORMATS.items() if "'to" in text) | {"inttoptr", "ptrtoint", "bitcast"}
 
 
 class LlvmContext(Context):
     """Context that also has the operations and attributes of the llvm dialect that xDSL lacks."""
 
+    @property
+    def operation_names(self) -> tuple[str, ...]:
+        """Names of the operations of xDSL's dialects."""
+        return tuple(self._loaded_ops)
+
     def get_optional_op(self, name: str, *, dialect_stack: Sequence[str] = ()) -> type[Operation] | None:
         """Return the class of an operation, or None if it is unknown."""
-        short = name.removeprefix("llvm.")
-        if short != name and (short in _FORMATS or short.startswith("intr.")):
-            return operation_class(short)
+        if name in _FORMATS or name.startswith("llvm.intr."):
+            return operation_class(name)
         return super().get_optional_op(name, dialect_stack=dialect_stack)
 
     def get_optional_attr(self, name: str) -> type[Attribute] | None:
@@ -118,12 +150,11 @@ class LlvmOperation(Operation):
     def parse(cls, parser: Parser) -> LlvmOperation:
         """Parse the custom syntax of MLIR."""
         parts = _Parts(parser)
-        short = cls.name.removeprefix("llvm.")
-        for word in _FORMATS.get(short, ["@intrinsic", "{}"]):
+        for word in _FORMATS.get(cls.name, ["@intrinsic", "{}"]):
             parts.parse(word)
         operands = parser.resolve_operands(parts.names, parts.types, parser.pos)
         return cls.create(
-            operands=[operands[k] for k in ((1, 0, 2) if short == "insertelement" else range(len(operands)))],
+            operands=[operands[k] for k in ((1, 0, 2) if cls.name == "llvm.insertelement" else range(len(operands)))],
             result_types=parts.results,
             properties=parts.properties,
             successors=parts.successors,
@@ -132,10 +163,14 @@ class LlvmOperation(Operation):
 
 
 @cache
-def operation_class(short: str) -> type[LlvmOperation]:
-    """Return the class of the operation `llvm.<short>`."""
-    traits = {"traits": OpTraits(lambda: [IsTerminator()])} if short in {"cond_br", "switch"} else {}
-    return type(short, (LlvmOperation,), {"name": f"llvm.{short}", **traits})
+def operation_class(name: str) -> type[LlvmOperation]:
+    """Return the class of an operation, such as `llvm.add`."""
+    traits: dict[str, OpTraits] = {}
+    if name in {"llvm.cond_br", "llvm.switch", "gpu.return"}:
+        traits["traits"] = OpTraits(lambda: (IsTerminator(),))
+    elif name == "gpu.module":
+        traits["traits"] = OpTraits(lambda: (NoTerminator(), SymbolTable()))
+    return type(name, (LlvmOperation,), {"name": name, **traits})
 
 
 _SYMBOL_WORDS = {
@@ -197,6 +232,9 @@ class _Parts:
     def comparison(self) -> None:
         self._choice("predicate", COMPARISONS, self.parser.parse_optional_str_literal())
 
+    def integer_comparison(self) -> None:
+        self._choice("predicate", INTEGER_COMPARISONS, self.parser.parse_optional_str_literal())
+
     def scope(self) -> None:
         if self.parser.parse_optional_keyword("syncscope") is not None:
             self.parser.parse_punctuation("(")
@@ -213,6 +251,32 @@ class _Parts:
             parse = self.parser.parse_identifier
             words = self.parser.parse_comma_separated_list(Parser.Delimiter.ANGLE, parse)
             self.properties["overflowFlags"] = StringAttr(", ".join(words))
+
+    def word(self, name: str) -> None:
+        self.properties[name] = StringAttr(self.parser.parse_identifier())
+
+    def bound(self) -> None:
+        if self.parser.parse_optional_keyword("upper_bound") is not None:
+            self.properties["upper_bound"] = IntegerAttr(self.parser.parse_integer(), i64)
+
+    def index(self) -> None:
+        self.results = [IndexType()]
+        if self.parser.parse_optional_punctuation(":") is not None:
+            self.parser.parse_type()
+
+    def returned(self) -> None:
+        none = Parser.Delimiter.NONE
+        names = self.parser.parse_optional_undelimited_comma_separated_list(
+            self.parser.parse_optional_unresolved_operand, self.parser.parse_unresolved_operand
+        )
+        if names:
+            self.names = names
+            self.parser.parse_punctuation(":")
+            self.types = self.parser.parse_comma_separated_list(none, self.parser.parse_type)
+
+    def shuffled_values(self) -> None:
+        kind = self.parser.parse_type()
+        self.types, self.results = [kind, i32, i32], [kind, i1]
 
     def type(self, name: str) -> None:
         self.properties[name] = self.parser.parse_type()
@@ -333,10 +397,10 @@ class _Parts:
 
     def _vector(self) -> tuple[Attribute, Attribute]:
         """Parse a vector type. Return it and its element type."""
-        found = self.parser.parse_type()
+        found: Any = self.parser.parse_type()
         if not isinstance(found, VectorType):
             self.parser.raise_error(f"expected a vector, got {found}")
-        return found, found.element_type
+        return found, found.element_type  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 
     def extracted(self) -> None:
         vector, element = self._vector()
@@ -388,13 +452,20 @@ class _Parts:
         region = self.parser.parse_optional_region()
         self.regions = [Region() if region is None else region]
 
+    def module(self) -> None:
+        parser = self.parser
+        self.properties["sym_name"] = StringAttr(parser.parse_symbol_name().data)
+        if targets := parser.parse_optional_comma_separated_list(Parser.Delimiter.SQUARE, parser.parse_attribute):
+            self.properties["targets"] = ArrayAttr(targets)
+        self._arguments: list[Any] = []
+
     def function_head(self) -> None:
         self._symbol()
 
     def signature(self) -> None:
         """Parse the parameters and the result of a function."""
         parser = self.parser
-        self._arguments: list[Any] = []
+        self._arguments = []
         is_variadic = False
 
         def parameter() -> tuple[Attribute, DictionaryAttr] | None:
@@ -407,13 +478,14 @@ class _Parts:
             kind = parser.parse_type() if argument is None else argument.type
             return kind, DictionaryAttr(parser.parse_optional_attr_dict())
 
-        inputs = list(filter(None, parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parameter)))
+        found: list[Any] = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parameter)
+        inputs: list[Any] = [each for each in found if each is not None]
         outputs: list[tuple[Attribute, DictionaryAttr]] = []
         if parser.parse_optional_punctuation("->") is not None:
             outputs = parser.parse_optional_comma_separated_list(Parser.Delimiter.PAREN, self._typed)
             outputs = outputs or [(parser.parse_type(), DictionaryAttr({}))]
         result = outputs[0][0] if outputs else LLVMVoidType()
-        types = [each for each, _ in inputs]
+        types: list[Attribute] = [each for each, _ in inputs]
         self.properties["function_type"] = LLVMFunctionType(types, result, is_variadic)
         self._keep_attributes(inputs, outputs)
 

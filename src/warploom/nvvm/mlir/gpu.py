@@ -1,0 +1,122 @@
+"""Lowering of the gpu and scf dialects to the nvvm, llvm and cf dialects.
+
+Values of the type `index` have 64 bits.
+"""
+
+from collections.abc import Callable
+
+from xdsl.context import Context
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import IndexType, ModuleOp, UnrealizedConversionCastOp, f32, i1, i32, i64
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import Rewriter
+from xdsl.transforms.convert_scf_to_cf import ConvertScfToCf
+from xdsl.utils.exceptions import VerifyException
+
+from warploom.nvvm.llvm_builder import LlvmBuilder
+from warploom.nvvm.mlir.llvm_syntax import operation_class
+from warploom.nvvm.mlir_text import ParsedModule
+
+_SREG = "read.ptx.sreg"
+_DIMENSIONS = {
+    "thread_id": "tid", "block_id": "ctaid", "block_dim": "ntid", "grid_dim": "nctaid", "cluster_id": "clusterid",
+    "cluster_dim": "nclusterid", "cluster_block_id": "cluster.ctaid", "cluster_dim_blocks": "cluster.nctaid",
+}  # fmt: skip
+"""Special registers by operation of the gpu dialect."""
+_NUMBERS = {"lane_id": "laneid", "subgroup_size": "warpsize"}
+_SHUFFLES = {"xor": "bfly", "up": "up", "down": "down", "idx": "idx"}
+_WARP = 32
+
+
+def lower_gpu(parsed: ParsedModule) -> None:
+    """Replace the operations of the gpu and scf dialects in a module, except modules, functions and returns."""
+    module: ModuleOp = parsed.module
+    found = list(module.walk())
+    if any(isinstance(each, scf.ForOp | scf.IfOp | scf.IndexSwitchOp) for each in found):
+        ConvertScfToCf().apply(Context(), module)
+    for operation in found:
+        if (lowering := _LOWERINGS.get(operation.name)) is not None:
+            build = LlvmBuilder()
+            results = lowering(operation, build)
+            for made in build.operations:
+                parsed.sources[made] = operation
+            Rewriter.replace_op(operation, build.operations, results)
+
+
+def _register(name: str, build: LlvmBuilder) -> SSAValue:
+    return build.value(name, (), i32)
+
+
+def _index(value: SSAValue, build: LlvmBuilder) -> SSAValue:
+    """Return a value of 32 bits as an index."""
+    build.operations.append(wide := operation_class("llvm.sext").create(operands=[value], result_types=[i64]))
+    build.operations.append(cast := UnrealizedConversionCastOp.get(wide.results, [IndexType()]))
+    return cast.results[0]
+
+
+def _letter(operation: Operation) -> str:
+    """Return the dimension of an operation: x, y or z."""
+    found = {**operation.attributes, **operation.properties}["dimension"]
+    return str(found).strip('"').rpartition(" ")[2].rstrip(">")
+
+
+def _coordinate(operation: Operation, build: LlvmBuilder) -> list[SSAValue]:
+    name = _DIMENSIONS[operation.name.removeprefix("gpu.")]
+    return [_index(_register(f"{_SREG}.{name}.{_letter(operation)}", build), build)]
+
+
+def _number(operation: Operation, build: LlvmBuilder) -> list[SSAValue]:
+    return [_index(_register(f"{_SREG}.{_NUMBERS[operation.name.removeprefix('gpu.')]}", build), build)]
+
+
+def _arithmetic(name: str, a: SSAValue, b: SSAValue, build: LlvmBuilder) -> SSAValue:
+    build.operations.append(made := operation_class(f"llvm.{name}").create(operands=[a, b], result_types=[a.type]))
+    return made.results[0]
+
+
+def _global_id(operation: Operation, build: LlvmBuilder) -> list[SSAValue]:
+    letter = _letter(operation)
+    block, size, thread = (_register(f"{_SREG}.{name}.{letter}", build) for name in ("ctaid", "ntid", "tid"))
+    return [_index(_arithmetic("add", _arithmetic("mul", block, size, build), thread, build), build)]
+
+
+def _subgroup(operation: Operation, build: LlvmBuilder) -> list[SSAValue]:
+    """Return the number of the warp in the CTA, or the number of warps."""
+    x, y, z = (_register(f"{_SREG}.ntid.{letter}", build) for letter in "xyz")
+    shift = build.constant(5, i32)
+    if operation.name == "gpu.num_subgroups":
+        threads = _arithmetic("mul", _arithmetic("mul", x, y, build), z, build)
+        whole = _arithmetic("add", threads, build.constant(_WARP - 1, i32), build)
+        return [_index(_arithmetic("lshr", whole, shift, build), build)]
+    a, b, c = (_register(f"{_SREG}.tid.{letter}", build) for letter in "xyz")
+    row = _arithmetic("add", _arithmetic("mul", c, y, build), b, build)
+    linear = _arithmetic("add", _arithmetic("mul", row, x, build), a, build)
+    return [_index(_arithmetic("lshr", linear, shift, build), build)]
+
+
+def _barrier(operation: Operation, build: LlvmBuilder) -> list[SSAValue]:
+    build.intrinsic("barrier.cta.sync.aligned.all", [build.constant(0, i32)])
+    return []
+
+
+def _shuffle(operation: Operation, build: LlvmBuilder) -> list[SSAValue]:
+    value, offset, width = operation.operands
+    kind = value.type
+    if kind not in (i32, f32):
+        raise VerifyException(f"'gpu.shuffle' cannot lower a value of type {kind}: expected i32 or f32")
+    mode = _SHUFFLES[str({**operation.attributes, **operation.properties}["mode"]).strip('"')]
+    unused = _arithmetic("sub", build.constant(_WARP, i32), width, build)
+    lanes = _arithmetic("lshr", build.constant(-1, i32), unused, build)
+    clamp = unused if mode == "up" else _arithmetic("sub", width, build.constant(1, i32), build)
+    found = build.value(f"shfl.sync.{mode}.{kind}p", [lanes, value, offset, clamp], kind, i1)
+    return [build.element(found, 0), build.element(found, 1)]
+
+
+_LOWERINGS: dict[str, Callable[[Operation, LlvmBuilder], list[SSAValue]]] = {
+    **dict.fromkeys((f"gpu.{name}" for name in _DIMENSIONS), _coordinate),
+    **dict.fromkeys((f"gpu.{name}" for name in _NUMBERS), _number),
+    **dict.fromkeys(("gpu.subgroup_id", "gpu.num_subgroups"), _subgroup),
+    "gpu.global_id": _global_id,
+    "gpu.barrier": _barrier,
+    "gpu.shuffle": _shuffle,
+}
