@@ -74,9 +74,9 @@ class _ModuleLifter:
                     operations.append(self._function(item))
                 case Variable() if item.name not in textual:
                     operations.append(_variable(item))
-                case Function():
+                case Function() | Variable():
                     self._texts += self._text_of(item, textual)
-                case Variable() | Directive(".pragma"):
+                case Directive(".pragma"):
                     self._texts.append(str(replace(item)))
                 case Directive(".alias"):
                     refuse(item, "LLVM has no aliases of functions that only text calls", "call the function itself")
@@ -108,11 +108,11 @@ class _ModuleLifter:
                 pending += [each for each in _names_in(str(item)) if each in variables]
         return found
 
-    def _text_of(self, function: Function, textual: set[str]) -> list[str]:
-        """Return the text of a function, after declarations of the functions with other text that it may call."""
-        called = [self._module.functions.get(each) for each in _names_in(str(function.body))]
-        declared = [str(replace(each, body=None)) for each in called if each is not None and each.name not in textual]
-        return [*declared, re.sub(r"(?m)^\s*\.loc\b.*\n", "", str(replace(function)))]
+    def _text_of(self, item: Function | Variable, textual: set[str]) -> list[str]:
+        """Return the text of an item, after declarations of the functions with other text that it names."""
+        text = re.sub(r"(?m)^\s*\.loc\b.*\n", "", str(replace(item)))
+        named = [self._module.functions.get(each) for each in sorted(_names_in(text) - {item.name, *textual})]
+        return [*(str(replace(each, body=None)) for each in named if each is not None), text]
 
     # Functions ----------------------------------------------------------------------------------------------
 
