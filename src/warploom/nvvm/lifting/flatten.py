@@ -120,7 +120,7 @@ class _Flattener:
                     if not _is_table(following):
                         self.items.append(scope.labels[statement.name])
                     elif following.name != _TABLES[0]:
-                        self._add(following, f"{scope.variables[statement.name]}: {replace(following)};")
+                        self._add(following, f"{scope.variables[statement.name]}: {replace(following)}")
                 case Instruction():
                     self._instruction(statement, scope)
                 case Variable():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -41,6 +42,8 @@ _INTEGER_DIRECTIVES = {
     ".maxclusterrank": "nvvm.cluster_max_blocks",
 }
 _EXTENT_DIRECTIVES = {".maxntid": "nvvm.maxntid", ".reqntid": "nvvm.reqntid", ".reqnctapercluster": "nvvm.cluster_dim"}
+_LOCAL_ALIGNMENT = 16
+"""Least alignment in bytes that LLVM gives to arrays in the signature of a function that is not visible."""
 _LINKAGES = {"visible": "external", "extern": "external", "weak": "weak", "common": "common", "": "internal"}
 """LLVM linkage of each PTX linkage."""
 
@@ -63,19 +66,22 @@ class _ModuleLifter:
 
     def lifted(self) -> ModuleOp:
         """Return the MLIR module."""
-        textual = self._textual_variables()
+        textual = self._textual_names()
         operations: list[Operation] = []
         for item in self._module.items:
-            if isinstance(item, Function) and item.body is not None:
-                operations.append(self._function(item))
-            elif isinstance(item, Variable) and item.name not in textual:
-                operations.append(_variable(item))
-            elif not isinstance(item, Directive):
-                self._texts.append(f"{_declaration(item)}")
-            elif item.name == ".pragma":
-                self._texts.append(str(replace(item)))
-            elif item.name == ".alias":
-                refuse(item, "LLVM cannot print the alias of a function that it does not call", "call the function")
+            match item:
+                case Function() if item.body is not None and item.name not in textual:
+                    operations.append(self._function(item))
+                case Variable() if item.name not in textual:
+                    operations.append(_variable(item))
+                case Function() | Variable():
+                    self._texts += self._text_of(item, textual)
+                case Directive(".pragma"):
+                    self._texts.append(str(replace(item)))
+                case Directive(".alias"):
+                    refuse(item, "LLVM has no aliases of functions that only text calls", "call the function itself")
+                case _:
+                    pass
         version = ".".join(map(str, self._module.version))
         attributes: dict[str, Attribute] = {
             "llvm.target_triple": StringAttr("nvptx64-nvidia-cuda"),
@@ -86,18 +92,27 @@ class _ModuleLifter:
             attributes["llvm.module_asm"] = ArrayAttr(map(StringAttr, self._texts))
         return ModuleOp(operations, attributes)
 
-    # Variables ----------------------------------------------------------------------------------------------
+    # Text ---------------------------------------------------------------------------------------------------
 
-    def _textual_variables(self) -> set[str]:
-        """Return the variables that stay text: those that MLIR lacks, and those in their initial values."""
-        variables = self._module.variables
+    def _textual_names(self) -> set[str]:
+        """Return the variables and functions that stay text: those that LLVM lacks, and variables that they name."""
+        variables, functions = self._module.variables, self._module.functions
         pending = [name for name, each in variables.items() if not _has_equivalent(each)]
+        pending += [name for name, each in functions.items() if each.body is not None and not _is_representable(each)]
         found: set[str] = set()
         while pending:
-            if (name := pending.pop()) in variables and name not in found:
+            name = pending.pop()
+            if name not in found:
                 found.add(name)
-                pending += _names_in(variables[name].initializer)
+                item = variables.get(name) or functions[name]
+                pending += [each for each in _names_in(str(item)) if each in variables]
         return found
+
+    def _text_of(self, item: Function | Variable, textual: set[str]) -> list[str]:
+        """Return the text of an item, after declarations of the functions with other text that it names."""
+        text = re.sub(r"(?m)^\s*\.loc\b.*\n", "", str(replace(item)))
+        named = [self._module.functions.get(each) for each in sorted(_names_in(text) - {item.name, *textual})]
+        return [*(str(replace(each, body=None)) for each in named if each is not None), text]
 
     # Functions ----------------------------------------------------------------------------------------------
 
@@ -125,24 +140,45 @@ def _linkage(node: Node, words: tuple[str, ...]) -> str:
     return found
 
 
-def _declaration(item: Function | Variable) -> str:
-    """Return the text of a declaration."""
-    return str(replace(item))
+def _names_in(text: str) -> set[str]:
+    return set(re.findall(r"[\w$%]+", text))
 
 
 # Signatures -------------------------------------------------------------------------------------------------
 
 
+def _is_representable(function: Function) -> bool:
+    """Return True for a kernel, and for a device function whose signature LLVM can print.
+
+    LLVM has no parameters in registers and no second result, passes fewer than 32 bits as 32 bits, and aligns the
+    arrays of a function that is not visible to 16 bytes.
+    """
+    if function.kind == "entry":
+        return True
+    least = 1 if function.linkage else _LOCAL_ALIGNMENT
+    return len(function.returns) <= 1 and all(
+        each.space == "param"
+        and each.type in TYPES
+        and (_alignment(each) >= least if each.shape else TYPES[each.type].bits in (32, 64))
+        and not (each in function.returns and (size_of(each) or 0) % _alignment(each))
+        for each in (*function.params, *function.returns)
+    )
+
+
+def _alignment(variable: Variable) -> int:
+    return variable.align or TYPES[variable.type].bytes * variable.vector
+
+
+def _is_scalar(variable: Variable) -> bool:
+    size = TYPES[variable.type].bytes
+    return not variable.shape and _alignment(variable) == size <= 8
+
+
 def _parameter(variable: Variable, function: Function) -> tuple[Attribute, dict[str, Attribute]]:
     """Return the type and the attributes of a parameter."""
-    is_kernel = function.kind == "entry"
-    if variable.space != "param" or variable.type not in TYPES:
-        refuse(variable, f"LLVM has no parameter '{variable.declaration()}'", "declare a number in .param")
-    element, natural = TYPES[variable.type], TYPES[variable.type].bytes
-    scalar = not variable.shape and variable.vector == 1 and variable.align in (None, natural) and natural <= 8
-    if scalar:
-        if not is_kernel and element.bits < 32:
-            refuse(variable, "LLVM passes a parameter of fewer than 32 bits to a function as 32 bits", "declare .b32")
+    if variable.type not in TYPES:
+        refuse(variable, f"LLVM has no parameter of the type '.{variable.type}'", "pass an address as .u64")
+    if _is_scalar(variable):
         pointer = next((each.split() for each in variable.attributes if each.startswith(".ptr")), None)
         if pointer is None:
             return _scalar_type(variable.type), {}
@@ -150,8 +186,12 @@ def _parameter(variable: Variable, function: Function) -> tuple[Attribute, dict[
         align = int(pointer[pointer.index(".align") + 1]) if ".align" in pointer else 0
         attributes: dict[str, Attribute] = {"llvm.align": IntegerAttr(align, 64)} if align else {}
         return pointer_to(ADDRESS_SPACES[space]), attributes
-    attributes = {"llvm.byval": _array_type(variable), "llvm.align": IntegerAttr(variable.align or natural, 64)}
-    if is_kernel:
+    attributes = {"llvm.byval": _array_type(variable), "llvm.align": IntegerAttr(_alignment(variable), 64)}
+    if function.kind == "entry":
+        if not function.linkage and _alignment(variable) < _LOCAL_ALIGNMENT:
+            refuse(
+                variable, "LLVM aligns the arrays of a kernel that is not visible to 16 bytes", "declare it .visible"
+            )
         # The text of the kernel reads the parameter in its own state space, where nothing can write.
         attributes["nvvm.grid_constant"] = UnitAttr()
     return LLVMPointerType(), attributes
@@ -160,22 +200,12 @@ def _parameter(variable: Variable, function: Function) -> tuple[Attribute, dict[
 def _result_type(function: Function) -> Attribute | None:
     if not function.returns:
         return None
-    (result, *more) = function.returns
-    if more or result.space != "param" or result.type not in TYPES:
-        refuse(function, "LLVM has functions with one result in a .param variable only")
+    (result,) = function.returns
     if not result.shape:
-        if TYPES[result.type].bits < 32:
-            refuse(result, "LLVM returns a result of fewer than 32 bits as 32 bits", "declare .b32")
         return _scalar_type(result.type)
-    size, align = size_of(result) or 0, result.align or TYPES[result.type].bytes
-    if size % align:
-        refuse(
-            result,
-            f"LLVM has no result of {size} bytes with an alignment of {align}",
-            "use a multiple of the alignment",
-        )
+    align = _alignment(result)
     element = VectorType(i64, [2]) if align == 16 else IntegerType(8 * align)
-    return LLVMStructType.from_type_list([LLVMArrayType(size // align, element)])
+    return LLVMStructType.from_type_list([LLVMArrayType((size_of(result) or 0) // align, element)])
 
 
 def _scalar_type(word: str) -> Attribute:
@@ -220,18 +250,13 @@ def _function_attributes(function: Function) -> dict[str, Attribute]:
 
 def _has_equivalent(variable: Variable) -> bool:
     """Return True if a global of LLVM can represent a variable: a number or an array of numbers."""
-    return not variable.attributes and variable.type in TYPES and not list(_names_in(variable.initializer))
+    return not variable.attributes and variable.type in TYPES and _is_numeric(variable.initializer)
 
 
-def _names_in(initializer: Initializer | None) -> Iterator[str]:
-    match initializer:
-        case tuple():
-            for each in initializer:
-                yield from _names_in(each)
-        case None | Integer() | Float():
-            pass
-        case _:
-            yield str(getattr(initializer, "name", initializer))
+def _is_numeric(initializer: Initializer | None) -> bool:
+    if isinstance(initializer, tuple):
+        return all(map(_is_numeric, initializer))
+    return initializer is None or isinstance(initializer, Integer | Float)
 
 
 def _variable(variable: Variable) -> llvm.GlobalOp:
@@ -261,7 +286,7 @@ def _variable(variable: Variable) -> llvm.GlobalOp:
         _linkage(variable, variable.linkage),
         ADDRESS_SPACES[variable.space],
         constant=variable.space == "const",
-        alignment=variable.align or natural * variable.vector,
+        alignment=_alignment(variable),
         value=value,
         body=body,
     )
