@@ -4,6 +4,7 @@ import re
 import struct
 from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -20,8 +21,11 @@ from xdsl.dialects.builtin import (
     UnregisteredAttr,
     VectorType,
 )
-from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMPointerType, LLVMStructType
-from xdsl.ir import Attribute
+from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMPointerType, LLVMStructType, parse_llvm_type
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 _NAMED = {
@@ -29,6 +33,47 @@ _NAMED = {
     "!llvm.void": "void",
 }  # fmt: skip
 _BYTE = re.compile(rb"[^ !#-\[\]-~]")
+
+
+@irdl_attr_definition
+class PackedStructType(ParametrizedAttribute, TypeAttribute):
+    """Struct without padding."""
+
+    name = "llvm.struct"
+    types: ArrayAttr[Attribute]
+
+    def print_parameters(self, printer: Printer) -> None:
+        """Print the types in the syntax of MLIR."""
+        with printer.in_angle_brackets():
+            printer.print_string("packed ")
+            with printer.in_parens():
+                printer.print_list(self.types.data, printer.print_attribute)
+
+
+class StructParser(ParametrizedAttribute):
+    """Parser of structs, of which xDSL lacks the packed ones."""
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Any:
+        """Parse the name and the types. The result has a third item for a packed struct."""
+        parser.parse_characters("<")
+        name = parser.parse_optional_str_literal()
+        if name is not None:
+            parser.parse_characters(",")
+        packed = parser.parse_optional_keyword("packed")
+        types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_llvm_type(parser))
+        parser.parse_characters(">")
+        return (StringAttr(name or ""), ArrayAttr(types), *[packed] * bool(packed))
+
+    @classmethod
+    def new(cls, params: Sequence[Attribute]) -> Any:
+        """Return a type of the class that the rest of the package uses."""
+        return LLVMStructType.new(params) if len(params) == 2 else PackedStructType.new(params[1:2])
+
+
+def type_word(name: str) -> str:
+    """Return an LLVM type for the name of a scalar type of MLIR."""
+    return _NAMED.get(name, "ptr" if name.startswith("!llvm.ptr") else name)
 
 
 def type_text(type: Attribute) -> str:
@@ -39,8 +84,9 @@ def type_text(type: Attribute) -> str:
         case LLVMPointerType():
             space = type.addr_space.data if isinstance(type.addr_space, IntAttr) else 0
             return f"ptr addrspace({space})" if space else "ptr"
-        case LLVMStructType():
-            return f"{{ {', '.join(map(type_text, type.types))} }}" if len(type.types) else "{}"
+        case LLVMStructType() | PackedStructType():
+            items = f"{{ {', '.join(map(type_text, type.types))} }}" if len(type.types) else "{}"
+            return f"<{items}>" if isinstance(type, PackedStructType) else items
         case LLVMArrayType():
             return f"[{type.size.data} x {type_text(type.type)}]"
         case VectorType() if len(type.get_shape()) == 1:
@@ -91,7 +137,7 @@ def constant_text(value: Attribute | None, type: Attribute) -> str:
 
 def _parts(type: Attribute, count: int) -> Sequence[Attribute]:
     match type:
-        case LLVMStructType():
+        case LLVMStructType() | PackedStructType():
             return type.types.data
         case LLVMArrayType():
             return [type.type] * count
@@ -106,8 +152,9 @@ def _parts(type: Attribute, count: int) -> Sequence[Attribute]:
 def bracketed(items: Sequence[str], type: Attribute) -> str:
     """Return the constant of an aggregate type with the given elements."""
     first, last = (
-        ("<", ">") if isinstance(type, VectorType) else ("[", "]") if isinstance(type, LLVMArrayType) else ("{ ", " }")
-    )
+        ("<", ">") if isinstance(type, VectorType) else ("[", "]") if isinstance(type, LLVMArrayType)
+        else ("<{ ", " }>") if isinstance(type, PackedStructType) else ("{ ", " }")
+    )  # fmt: skip
     return f"{first}{', '.join(items)}{last}"
 
 
