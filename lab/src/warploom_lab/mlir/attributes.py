@@ -1,6 +1,6 @@
 """MLIR modules that each have one attribute of a function, parameter, result, variable, module, call or access."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 _FUNCTION = (
     "no_inline", "always_inline", "inline_hint", "no_unwind", "will_return", "optimize_none, no_inline", "convergent",
@@ -53,7 +53,7 @@ _CONVENTIONS = ("fastcc", "coldcc", "ptx_kernelcc", "ptx_devicecc", "spir_funccc
 _VARIABLES = (
     "external @g() {addr_space = 3 : i32} : !llvm.array<0 x i8>", "external @g() : i32",
     "internal constant @g(7 : i32) {addr_space = 4 : i32} : i32", "common @g(0 : i32) : i32", "extern_weak @g() : i32",
-    'appending @g(dense<[1, 2]> : tensor<2xi32>) : !llvm.array<2 x i32>', "weak @g(1.5 : f32) {dso_local} : f32",
+    "appending @g(dense<[1, 2]> : tensor<2xi32>) : !llvm.array<2 x i32>", "weak @g(1.5 : f32) {dso_local} : f32",
     "external hidden @g(0 : i64) : i64", "external protected @g(0 : i64) {alignment = 32 : i64} : i64",
     "external thread_local @g(0 : i16) : i16", "internal unnamed_addr constant @g(0 : i16) : i16",
     "internal local_unnamed_addr @g(0 : i16) : i16",
