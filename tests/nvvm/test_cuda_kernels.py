@@ -228,6 +228,31 @@ def test_bounds_of_a_kernel_are_attributes() -> None:
         assert directive in ptx
 
 
+def test_functions_of_cuda() -> None:
+    text = """
+    __global__ void k(double *out, const double *in) {
+        double x = in[threadIdx.x]; float y = x;
+        double found[14] = {fma(x, 2.0, 1.0), fmaf(y, 2.0f, 1.0f), fmin(x, 1.0), fmaxf(y, 1.0f), fabs(x),
+            sqrtf(fabsf(y)), floor(x), ceilf(y),
+            __shfl_up_sync(-1, y, 1), __shfl_sync(-1, (int)threadIdx.x, 5), __any_sync(-1, x > 3),
+            __all_sync(-1, x < 100), __brev(threadIdx.x), __shfl_down_sync(-1, threadIdx.x, 2)};
+        __threadfence(); __threadfence_block(); __threadfence_system(); __syncwarp(0xffffffff);
+        for (int i = 0; i < 14; i++) out[14 * threadIdx.x + i] = found[i];
+    }
+    """
+    x = np.arange(32) * 0.375 - 4
+    y, lane = x.astype(np.float32), np.arange(32)
+    found = np.zeros((32, 14))
+    run(text, found, x)
+    reverse = [int(f"{i:032b}"[::-1], 2) for i in lane]
+    wanted = [
+        2 * x + 1, 2 * y + 1, np.minimum(x, 1), np.maximum(y, 1), abs(x), np.sqrt(abs(y)), np.floor(x), np.ceil(y),
+        y[np.maximum(lane - 1, 0)], 0 * x + 5, 0 * x + 1, 0 * x + 1, np.array(reverse),
+        np.where(lane < 30, lane + 2, lane),
+    ]  # fmt: skip
+    np.testing.assert_array_equal(found, np.stack(wanted, 1))
+
+
 # Arithmetic -----------------------------------------------------------------------------------------------------
 
 TYPES = {

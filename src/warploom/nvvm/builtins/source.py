@@ -71,7 +71,9 @@ class _Token:
 
 
 class CudaText:
-    """CUDA C text with its syntax tree. Statements outside a function are the body of a kernel (`is_fragment`).
+    """CUDA C text with its syntax tree.
+
+    A fragment (`is_fragment`) is the body of a kernel without a function.
 
     Errors: BuiltinError builtin.text
     """
