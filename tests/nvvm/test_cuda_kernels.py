@@ -253,6 +253,27 @@ def test_functions_of_cuda() -> None:
     np.testing.assert_array_equal(found, np.stack(wanted, 1))
 
 
+LEGAL = [
+    "K(int *p) { int i = 3; { int i = 4; p[0] = i; } for (int i = 0; i < 2; i++) p[i] += 1; return; p[0] = 1; }",
+    "__device__ const int t[2] = {1, 2}; K(int *p) { *p = t[1]; }",
+    "__device__ int f(int); K(int *p) { *p = f(2); } __device__ int f(int a) { return a > 1 ? a : 0; }",
+    "K(int *p, int n) { if (n) return; else while (n) break; do { continue; } while (0); switch (n) case 1: *p = 2; }",
+    "K(char *p) { p[0] = 'a' + 1; p[1]++; p[2] <<= 2; p[3] |= p[4] = 5; *(p + 5) = -p[6]; p[7] = ~*p; p[9] = !p[9]; }",
+    "K(double *p) { double (*q)[4] = (double (*)[4])p; q[1][2] = 3; (*q)[1] = 2; double *const r = p; p[3] = *r; }",
+    "K(long *p, void *v) { bool b = v; b = p; if (!v && p || p == (void *)0) p[1] = float(*p) + b; }",
+    'extern "C" { __global__ void a(int *p) { __shared__ int s; *p = s; } K(int *p) { __shared__ int s; *p = s; } }',
+    'K(const int *__restrict__ a, int *__restrict__ b) { const char *s = "hi\\n"; b[0] = s[1] + a[0]; }',
+    "__managed__ int g = 3; static __device__ float h[2][2] = {{1.5f}, {2, 3}}; K(int *p) { *p = g++ + h[1][1]; }",
+    "K(int n, int *p) { int *q = p; int **r = &q; **r = 1; (*r)[1] = 2; int m[2][3]; p[2] = sizeof m[0]; *--p = 1; }",
+]
+
+
+@pytest.mark.parametrize("text", LEGAL)
+def test_legal_text_has_the_same_ptx_through_mlir_text(text: str) -> None:
+    text = text.replace("K(", "__global__ void k(")
+    assert lower(lower(text, source="builtin", to="nvvm")) == lower(text, source="builtin")
+
+
 # Arithmetic -----------------------------------------------------------------------------------------------------
 
 TYPES = {

@@ -166,10 +166,6 @@ class Emitter:
             return self.cast("trunc", ssa, kind)
         return self.cast("zext" if is_unsigned(source) else "sext", ssa, kind)
 
-    def truth(self, value: Value) -> SSAValue:
-        """Return a value converted to bool as an SSA value of the type i1."""
-        return self.ssa(self.convert(value, BOOL))
-
     # Arithmetic ---------------------------------------------------------------------------------------------
 
     def negated(self, sign: str, value: Value) -> Value:

@@ -195,7 +195,8 @@ class CudaText:
                 case word if word in _CASTS:
                     self._cast(lines, at)
                 case word if word in WORDS and following == "(" and depth > 0:
-                    if self._text(at - 1) in _BEFORE_EXPRESSION:
+                    is_declarator = [self._text(at + 2), self._text(at + 3)] == ["*", ")"]
+                    if self._text(at - 1) in _BEFORE_EXPRESSION and not is_declarator:
                         lines[at] = f"(({lines[at]})"
                         lines[close] += ")"
                 case "asm" | "__asm__":
