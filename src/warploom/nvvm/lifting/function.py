@@ -20,7 +20,7 @@ from xdsl.dialects.llvm import LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from warploom.isa.binding.bind import Binding
-from warploom.isa.instructions import control
+from warploom.isa.instructions import control, move
 from warploom.nvvm.dialect.operation import InlinePtx
 from warploom.nvvm.dialect.types import elements_of, registers_of
 from warploom.nvvm.forms import MMA_DENSE, MMA_SCALED, WMMA
@@ -279,7 +279,7 @@ class _Lifter:
         self._extra += [unreachable, *unused]
         values = [each for _, passed in cases for each in passed]
         numbers = DenseIntElementsAttr.from_list(VectorType(i32, [len(cases)]), list(range(len(cases))))
-        made = operation_class("switch").create(
+        made = operation_class("llvm.switch").create(
             operands=[self._value(jump.read[0]), *values],
             properties={
                 "case_values": numbers,
@@ -311,7 +311,9 @@ def _is_trap(step: Step) -> bool:
 
 
 def _is_refused(binding: Binding) -> bool:
-    """Return True if MLIR 22 refuses the operation of a multiplication that the dialect accepts."""
+    """Return True if LLVM prints the operation elsewhere or otherwise, or if only MLIR 22 refuses the operation."""
+    if binding.form is move.MOV or (binding.slots.get("relu") and binding.slots.get("satfinite")):
+        return True  # LLVM prints these modifiers in another order
     words = {slot: binding.slots.get(slot, "") for slot in ("shape", "dtype", "ctype", "atype", "btype", "scale_vec")}
     types = {words["atype"], words["btype"]}
     if binding.form in WMMA:
