@@ -149,8 +149,8 @@ def switched(t: int) -> int:
     [
         ("for (int i = 0; i < t; i++) { if (i == 3) continue; if (i > 9) break; r += i; }",
          lambda t: sum(i for i in range(min(t, 10)) if i != 3)),
-        ("switch (t) { case 0: r = 100; case 1: r += 10; break; case 2: r = 12; break; case 4 * 2: r = -1; break;"
-         " default: r += 7; }", switched),
+        ("switch (t) { case 0: r = 100; case 1: r += 10; break; case 2: r = 12; break; case 4 * 2: r = -1; break;\
+ default: r += 7; }", switched),
         ("int n = t + 1; while (n != 1) { n = n % 2 ? 3 * n + 1 : n / 2; ++r; }", lambda t: collatz(t + 1)),
         ("do { r += 5; } while (r < t);", lambda t: max(5, -(-t // 5) * 5)),
         ("for (;;) { if (r++ == t) break; } --r;", lambda t: t),
@@ -171,7 +171,7 @@ def switched(t: int) -> int:
         ("r = __shfl_xor_sync(0xffffffff, t, 1) + (__ballot_sync(-1, t < 3) == 7);", lambda t: (t ^ 1) + 1),
         ("const int *p = t ? table : counts; r = p[1];", lambda t: 5 if t else 9),
         ("int x = t, *p = &x; *p += 4; r = x;", lambda t: t + 4),
-        ("asm(\"add.s32 %0, %1, 1;\" : \"=r\"(r) : \"r\"(t)); asm(\"add.s32 %0, %0, 2;\" : \"+r\"(r));", lambda t: t + 3),
+        ('asm("add.s32 %0, %1, 1;" : "=r"(r) : "r"(t)); asm("add.s32 %0, %0, 2;" : "+r"(r));', lambda t: t + 3),
         ("unsigned char c = 250; c += t; r = c; static const int big = 3; r += big;", lambda t: (250 + t) % 256 + 3),
         ("r = t, t += 1, r += t - 1, --t;", lambda t: 2 * t),
     ],

@@ -79,7 +79,7 @@ BODIES = [
     ("__syncthreads(1);", 1, "expected 0 arguments of '__syncthreads', got 1"),
     ("max(1.5f, 2);", 1, "expected integers in max; use fmaxf for floating-point values"),
     ("asm(p);", 1, 'expected asm("TEXT" : OUTPUTS : INPUTS : CLOBBERS)'),
-    ("asm(\"x\" : \"=q\"(p));", 11,
+    ('asm("x" : "=q"(p));', 11,
      'expected an operand such as "=r"(x), with one of the letters h, r, l, f and d'),
     ("int t[8]; __hmma_m16n16k16_ld_a(t + 1, q, 16, 0);", 33,
      "expected an array with space for 8 registers of 'r', got space for 7"),
@@ -120,9 +120,11 @@ def test_mistake_in_a_function(body: str, column: int, message: str) -> None:
         ("__device__ int x = y;\n__global__ void k() {}", "1:20", 'identifier "y" is undefined'),
         ("__device__ int y, x = 1 / 0;\n__global__ void k() {}", "1:23",
          "expected a constant initializer outside a function"),
-        ("__device__ int *x;\n__global__ void k() {}", "1:16", "cannot lower a pointer in global memory; expected a number"),
+        ("__device__ int *x;\n__global__ void k() {}", "1:16",
+         "cannot lower a pointer in global memory; expected a number"),
         ("__global__ void __launch_bounds__(0) k() {}", "1:35", "expected a positive constant in __launch_bounds__"),
-        ("__device__ void __launch_bounds__(32) f() {}", "1:39", "expected __launch_bounds__ at a kernel, got a function"),
+        ("__device__ void __launch_bounds__(32) f() {}", "1:39",
+         "expected __launch_bounds__ at a kernel, got a function"),
         ("__device__ void __hmma_m16n16k16_ld_a(int x) {}", "1:17",
          "'__hmma_m16n16k16_ld_a' is a builtin, which a text cannot define"),
     ],
@@ -135,7 +137,9 @@ def test_mistake_outside_a_function(text: str, place: str, message: str) -> None
 
 
 def test_positions_count_the_characters_before_rewriting() -> None:
-    text = "__global__ void k(float *p) {\n  p[0] = reinterpret_cast<int *>(p) /* pointer */ + float(unsigned(2)) + y;\n}"
+    text = (
+        "__global__ void k(float *p) {\n  p[0] = reinterpret_cast<int *>(p) /* pointer */ + float(unsigned(2)) + y;\n}"
+    )
     with pytest.raises(LowerError) as refused:
         translate(text, SM_90A, "k.cu")
     (found,) = refused.value.diagnostics

@@ -24,7 +24,6 @@ from warploom.nvvm.dialect import (
 )
 from warploom.nvvm.mlir_text import parse_mlir
 from warploom_lab.mlir.cases import Case, declared, inline, module_of
-from warploom_lab.mlir.record import tokens
 
 LANES = np.arange(32, dtype=np.uint32)
 PARAMETERS = (
@@ -42,6 +41,10 @@ def instructions(*lines: str) -> list[str]:
     """Return the instructions of the LLVM IR of some operations."""
     found = wl.lower(function(*lines), to="llvm").partition("{")[2].partition("\n}")[0].splitlines()
     return [line.strip() for line in found if line.startswith("  ")][:-1]
+
+
+def operation_lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if "nvvm." in line]
 
 
 def refusal(*lines: str) -> str:
@@ -320,7 +323,7 @@ def test_each_operation_has_a_call_or_inline_ptx(family: object) -> None:
     for kind in random.Random(0).sample(kinds, min(len(kinds), 12)):
         for spec in declared(kind, 2):
             text = Case(module_of(spec), kind.name).text
-            assert tokens(str(parse_mlir(text).module)) == tokens(text)
+            assert operation_lines(str(parse_mlir(text).module)) == operation_lines(text)
             assert kind.name not in wl.lower(text, to="llvm").replace("llvm.nvvm", "")
 
 

@@ -235,12 +235,6 @@ def _expanded(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield signature | {"name": f"{name}.{{sem}}.scope.{{scope}}.{suffix}", "words": relaxed}
 
 
-@cache
-def signatures() -> dict[Form, str]:
-    """Return the signatures of LLVM's intrinsics by form. A signature lists results and operands."""
-    return {form: entry["signature"] for form, entry in _entries() if "signature" in entry}
-
-
 # Names ------------------------------------------------------------------------------------------------------
 
 

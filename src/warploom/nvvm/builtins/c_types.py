@@ -23,8 +23,9 @@ _NAMES = {name: name for name in SIZES} | {
 """Canonical name of each type, by all names of the type."""
 WORDS = frozenset(word for name in _NAMES for word in name.split()) | {"signed"}
 """Words that the names of types consist of."""
-_C_WORDS = frozenset("void char short int long float double signed unsigned _Bool std::nullptr_t".split())
-TYPEDEFS = sorted(WORDS - _C_WORDS)
+TYPEDEFS = sorted(
+    WORDS - {"void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "_Bool", "std::nullptr_t"}
+)
 """Names of types that C does not know."""
 FLOATS = frozenset({"float", "double", "__half", "__nv_bfloat16"})
 _UNSIGNED = frozenset(

@@ -101,7 +101,7 @@ class DeviceFunctions(Expressions):
                 sections[-1].append(each)
         if len(sections[0]) != 1 or getattr(sections[0][0], "type", "") != "string" or len(sections) > 4:
             raise self.error('expected asm("TEXT" : OUTPUTS : INPUTS : CLOBBERS)', node)
-        outputs, inputs, clobbers = (sections[1:] + [[], [], []])[:3]
+        outputs, inputs, clobbers = [*sections[1:], [], [], []][:3]
         places: list[Place] = []
         constraints: list[str] = []
         operands: list[SSAValue] = []

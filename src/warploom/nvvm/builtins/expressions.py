@@ -12,19 +12,7 @@ from xdsl.dialects.llvm import LLVMArrayType
 from xdsl.ir import Attribute, Block, SSAValue
 
 from warploom.diagnostics.wording import did_you_mean
-from warploom.nvvm.builtins.c_types import (
-    BOOL,
-    DOUBLE,
-    INT,
-    NULL,
-    CType,
-    Value,
-    common,
-    is_float,
-    promoted,
-    type_of_words,
-    wrap,
-)
+from warploom.nvvm.builtins.c_types import BOOL, DOUBLE, INT, NULL, CType, Value, common, is_float, type_of_words, wrap
 from warploom.nvvm.builtins.emitter import COMPARISONS, LONG, Emitter, memory_type
 from warploom.nvvm.builtins.source import BuiltinError, CudaText
 from warploom.nvvm.dialect.types import ADDRESS_SPACES, pointer_to
@@ -70,7 +58,7 @@ class Expressions(Emitter):
     def __init__(self, text: CudaText, spaces: dict[object, str]) -> None:
         self.text = text
         self.scopes: list[dict[str, Value | Place | Global | CType]] = [{}]
-        self.expected = INT
+        self.expected: CType = INT
         self.spaces = spaces
         self.stale = False
         self._read_spaces: set[object] = set()
@@ -432,8 +420,11 @@ class Expressions(Emitter):
         self.add(llvm.BrOp(end, self.ssa(right)))
         self.block = start
         constant = self.integer(stops, 1)
-        yes, no = ((end, [constant]), (other, [])) if stops else ((other, []), (end, [constant]))
-        self.add(llvm.CondBrOp(self.ssa(left), *yes, *no))
+        condition = self.ssa(left)
+        if stops:
+            self.add(llvm.CondBrOp(condition, end, [constant], other, []))
+        else:
+            self.add(llvm.CondBrOp(condition, other, [], end, [constant]))
         self.start(other, end)
         return Value(BOOL, None, end.args[0])
 
@@ -453,21 +444,20 @@ class Expressions(Emitter):
         yes, yes_end = self.value(node.iftrue), self.block
         self.start(no_block)
         no = self.value(node.iffalse)
-        if yes.type == no.type == VOID:
-            end, given = Block(), [[], []]
-        else:
+        ctype, end = VOID, Block()
+        first: list[SSAValue] = []
+        second: list[SSAValue] = []
+        if not yes.type == no.type == VOID:
             ctype = self._united(node, yes, no)
-            second = self.ssa(self.convert(no, ctype))
+            second.append(self.ssa(self.convert(no, ctype)))
             no_end, self.block = self.block, yes_end
-            first = self.ssa(self.convert(yes, ctype))
+            first.append(self.ssa(self.convert(yes, ctype)))
             yes_end, self.block = self.block, no_end
-            end, given = Block(arg_types=[first.type]), [[first], [second]]
-        self.add(llvm.BrOp(end, *given[1]))
-        yes_end.add_op(llvm.BrOp(end, *given[0]))
+            end = Block(arg_types=[first[0].type])
+        self.add(llvm.BrOp(end, *second))
+        yes_end.add_op(llvm.BrOp(end, *first))
         self.start(end)
-        if not end.args:
-            return Value(VOID)
-        return Value(ctype, None, end.args[0], yes.space if yes.space == no.space else "")
+        return Value(ctype, None, end.args[0] if first else None, yes.space if yes.space == no.space else "")
 
     def _united(self, node: Any, yes: Value, no: Value) -> CType:
         a, b = yes.type, no.type

@@ -116,5 +116,7 @@ def _value(builtin: Builtin, position: int, ssa: SSAValue, *, is_kernel: bool) -
         case _:
             ctype = CType("float")
     owner = ssa.owner
-    constant = _attribute(owner, "value") if not isinstance(owner, Block) else None
+    constant = None
+    if isinstance(owner, Operation) and owner.name in ("llvm.mlir.constant", "arith.constant"):
+        constant = _attribute(owner, "value")
     return Value(ctype, constant.value.data, ssa) if isinstance(constant, IntegerAttr) else Value(ctype, None, ssa)

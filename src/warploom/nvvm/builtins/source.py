@@ -1,7 +1,7 @@
 """CUDA C text parsed by pycparser, with the span of each node.
 
-pycparser reads C. Before it reads the text, CUDA's specifiers become alignment specifiers, C++ casts become C casts, and
-each token gets a line of its own. The line of a node is therefore the number of its token.
+pycparser reads C. Therefore CUDA's specifiers become alignment specifiers, and C++ casts become C casts. Each token
+gets a line of its own, so that the line of a node is the number of its token.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pycparser.c_parser import CParser, ParseError
+from pycparser.c_parser import CParser, ParseError  # pyright: ignore[reportMissingTypeStubs]
 
 from warploom.diagnostics import Diagnostic, Severity, Source, Span
 from warploom.nvvm.builtins.c_types import TYPEDEFS, WORDS
@@ -101,12 +101,13 @@ class CudaText:
 
     def arguments(self, call: Any) -> tuple[Span, ...]:
         """Return the spans of the arguments of a call."""
-        at = call.coord.line
+        at: int = call.coord.line
         first, end = at - 1, at
         found: list[Span] = []
-        while end < self._close[at - 1]:
+        close = self._close[at - 1]
+        while end < close:
             end += 1
-            if self._tokens[end].text == "," or end == self._close[at - 1]:
+            if self._tokens[end].text == "," or end == close:
                 if first + 1 < end:
                     found.append(Span(self._span(first + 1).start, self._span(end - 1).end))
                 first = end
@@ -165,7 +166,7 @@ class CudaText:
         token = self._tokens[at]
         close = self._close.get(at + 1, -1) if self._text(at + 1) == "(" else -1
         typed = self._text(at - 1) in ("*", ")") or (at > 0 and self._tokens[at - 1].kind == "name")
-        return token.kind == "name" and token.text not in _CONTROL and typed and self._text(close + 1) == "{" != ""
+        return token.kind == "name" and token.text not in _CONTROL and typed and self._text(close + 1) == "{"
 
     # Rewriting ----------------------------------------------------------------------------------------------
 

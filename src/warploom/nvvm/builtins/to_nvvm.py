@@ -164,9 +164,7 @@ class CallEmitter:
         if words.get("satfinite"):
             properties["intOverflowBehavior"] = Overflow("satfinite")
         element = register_type(types["d"])
-        operation = WmmaMma.build(
-            operands=[values], properties=properties, result_types=[self._struct("d", element)]
-        )
+        operation = WmmaMma.build(operands=[values], properties=properties, result_types=[self._struct("d", element)])
         self._keep("d", self._emitter.result(operation), element)
 
     def _warpgroup(self) -> None:

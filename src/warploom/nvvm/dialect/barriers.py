@@ -18,19 +18,18 @@ _BAR = {"barrier": "bar"}
 
 
 @operation("nvvm.barrier0", barrier.BARRIER_SYNC, words=_BAR)
-class Barrier0(Operation):
+class Barrier0(IntrinsicOperation):
     """Barrier 0 of all threads of the CTA."""
 
     def lower(self) -> Lowering:
         return self.instruction(a=0)
 
-    def to_llvm(self, build: LlvmBuilder) -> Sequence[SSAValue]:
-        build.intrinsic("barrier.cta.sync.aligned.all", [build.constant(0, i32)])
-        return ()
+    def arguments(self, build: LlvmBuilder) -> Sequence[SSAValue]:
+        return [build.constant(0, i32)]
 
 
 @operation("nvvm.barrier", barrier.BARRIER_SYNC, words=_BAR)
-class Barrier(Operation):
+class Barrier(IntrinsicOperation):
     """Barrier of the threads of the CTA, optionally with a combination of their predicates."""
 
     irdl_options = SEGMENTED
@@ -72,18 +71,17 @@ class Barrier(Operation):
             statements.append(InstructionTemplate([compare.SELP], {"type": "b32"}, operands))
         return Lowering(statements)
 
-    def to_llvm(self, build: LlvmBuilder) -> Sequence[SSAValue]:
+    def arguments(self, build: LlvmBuilder) -> Sequence[SSAValue]:
         number = build.constant(0, i32) if self.barrierId is None else self.barrierId
-        if self.reductionOp is not None and self.reductionPredicate is not None:
-            name = self.reductionOp.data
-            args = [number, build.is_not_zero(self.reductionPredicate)]
-            combined = build.value(f"barrier.cta.red.{name}.aligned.all", args, i32 if name == "popc" else i1)
-            return [build.resized(combined, i32)] * (self.res is not None)
-        if self.numberOfThreads is None:
-            build.intrinsic("barrier.cta.sync.aligned.all", [number])
-        else:
-            build.intrinsic("barrier.cta.sync.aligned.count", [number, self.numberOfThreads])
-        return ()
+        return [number] if self.numberOfThreads is None else [number, self.numberOfThreads]
+
+    def to_llvm(self, build: LlvmBuilder) -> Sequence[SSAValue] | None:
+        if self.reductionOp is None or self.reductionPredicate is None:
+            return super().to_llvm(build)
+        word = self.reductionOp.data
+        args = [*self.arguments(build), build.is_not_zero(self.reductionPredicate)]
+        combined = build.value(f"barrier.cta.red.{word}.aligned.all", args, i32 if word == "popc" else i1)
+        return [build.resized(combined, i32)] * (self.res is not None)
 
 
 @operation("nvvm.barrier.arrive", barrier.BARRIER_ARRIVE, words=_BAR)

@@ -25,6 +25,7 @@ from xdsl.irdl import operand_def, opt_operand_def, prop_def, result_def
 from xdsl.irdl.constraints import AttrConstraint, AttrSetConstraint
 
 from warploom.isa.instructions import convert
+from warploom.isa.model.form import Form
 from warploom.nvvm.dialect.attributes import Rounding, Saturation
 from warploom.nvvm.dialect.intrinsic import IntrinsicOperation
 from warploom.nvvm.dialect.lowering import Lowering, Registers
@@ -45,6 +46,8 @@ def _formats(*words: str) -> AttrConstraint:
 
 
 _F8 = _formats("e4m3", "e5m2")
+_UE8M0 = _formats("ue8m0")
+_ANY_F8 = _formats("e4m3", "e5m2", "ue8m0")
 _F6 = _formats("e2m3", "e3m2")
 _F4 = _formats("e2m1")
 _F16X2, _BF16X2, _I8X2, _I8X4, _F32X4 = (
@@ -106,8 +109,6 @@ class ConvertToTf32(_Conversion):
 
 
 class _FloatsToHalves(_Conversion):
-    """Conversion of two f32 numbers to 16 bits each, with random bits for stochastic rounding."""
-
     src_hi = operand_def(f32)
     src_lo = operand_def(f32)
     random_bits = opt_operand_def(i32)
@@ -128,23 +129,7 @@ class _FloatsToHalves(_Conversion):
         return Lowering([self.declared({} if self.random_bits is None else {"rnd": ""})])
 
 
-@operation("nvvm.convert.f32x2.to.f16x2", convert.HALVES, convert.HALVES_STOCHASTIC, words={"dtype": "f16x2"})
-class ConvertFloatsToF16(_FloatsToHalves):
-    """Conversion of two f32 numbers to f16."""
-
-    dst = result_def(_F16X2)
-
-
-@operation("nvvm.convert.f32x2.to.bf16x2", convert.HALVES, convert.HALVES_STOCHASTIC, words={"dtype": "bf16x2"})
-class ConvertFloatsToBf16(_FloatsToHalves):
-    """Conversion of two f32 numbers to bf16."""
-
-    dst = result_def(_BF16X2)
-
-
 class _FloatsToNarrow(_Conversion):
-    """Conversion of two f32 numbers to a narrow format."""
-
     NARROW: ClassVar[str] = "dtypex2"
     a = operand_def(f32)
     b = operand_def(f32)
@@ -152,111 +137,18 @@ class _FloatsToNarrow(_Conversion):
     assembly_format = "$a `,` $b attr-dict `:` type($dst) `(` $dstTy `)`"
 
 
-_SATURATED = {"rnd": "rn", "satfinite": "satfinite"}
-
-
-@operation("nvvm.convert.f32x2.to.f4x2", convert.NARROW, words=_SATURATED)
-class ConvertFloatsToF4(_FloatsToNarrow):
-    """Conversion of two f32 numbers to a format of 4 bits."""
-
-    dstTy = prop_def(_F4)
-    dst = result_def(i8)
-
-
-@operation("nvvm.convert.f32x2.to.f6x2", convert.NARROW, words=_SATURATED)
-class ConvertFloatsToF6(_FloatsToNarrow):
-    """Conversion of two f32 numbers to a format of 6 bits."""
-
-    dstTy = prop_def(_F6)
-    dst = result_def(_PAIR)
-
-
-@operation("nvvm.convert.f32x2.to.f8x2", convert.NARROW)
-class ConvertFloatsToF8(_FloatsToNarrow):
-    """Conversion of two f32 numbers to a format of 8 bits."""
-
-    rnd = prop_def(Rounding, default_value=_NO_ROUNDING)
-    sat = prop_def(Saturation, default_value=_NO_SATURATION)
-    dstTy = prop_def(_formats("e4m3", "e5m2", "ue8m0"))
-    dst = result_def(_PAIR)
-
-
-_FROM_HALVES = "$a attr-dict `:` type($a) `->` type($dst) `(` $dstTy `)`"
-
-
-@operation("nvvm.convert.f16x2.to.f8x2", convert.NARROW_HALVES, words={"atype": "f16x2", **_SATURATED})
-class ConvertF16ToF8(_Conversion):
-    """Conversion of two f16 numbers to a format of 8 bits."""
-
+class _HalvesToNarrow(_Conversion):
     NARROW: ClassVar[str] = "dtypex2"
-    a = operand_def(_F16X2)
-    relu = prop_def(BoolAttr, default_value=_FALSE)
-    dstTy = prop_def(_F8)
     dst = result_def(_PAIR)
-    assembly_format = _FROM_HALVES
+    assembly_format = "$a attr-dict `:` type($a) `->` type($dst) `(` $dstTy `)`"
 
 
-@operation("nvvm.convert.bf16x2.to.f8x2", convert.NARROW_HALVES, words={"atype": "bf16x2"})
-class ConvertBf16ToF8(_Conversion):
-    """Conversion of two bf16 numbers to a format of 8 bits."""
-
-    NARROW: ClassVar[str] = "dtypex2"
-    a = operand_def(_BF16X2)
-    rnd = prop_def(Rounding, default_value=_NO_ROUNDING)
-    sat = prop_def(Saturation, default_value=_NO_SATURATION)
-    dstTy = prop_def(_formats("ue8m0"))
-    dst = result_def(_PAIR)
-    assembly_format = _FROM_HALVES
-
-
-class _Widening(_Conversion):
-    """Conversion of two numbers of a narrow format to 16 bits each."""
-
+class _NarrowToHalves(_Conversion):
     NARROW: ClassVar[str] = "atypex2"
     assembly_format = "$src attr-dict `:` type($src) `(` $srcType `)` `->` type($dst)"
 
 
-@operation("nvvm.convert.f8x2.to.bf16x2", convert.WIDEN, words={"dtype": "bf16x2"})
-class ConvertF8ToBf16(_Widening):
-    """Conversion of two numbers of 8 bits to bf16."""
-
-    src = operand_def(_I8X2)
-    srcType = prop_def(_formats("ue8m0"))
-    dst = result_def(_BF16X2)
-
-
-class _WideningToF16(_Widening):
-    relu = prop_def(BoolAttr, default_value=_FALSE)
-    dst = result_def(_F16X2)
-
-
-@operation("nvvm.convert.f8x2.to.f16x2", convert.WIDEN, words={"dtype": "f16x2"})
-class ConvertF8ToF16(_WideningToF16):
-    """Conversion of two numbers of 8 bits to f16."""
-
-    src = operand_def(_I8X2)
-    srcType = prop_def(_F8)
-
-
-@operation("nvvm.convert.f6x2.to.f16x2", convert.WIDEN, words={"dtype": "f16x2"})
-class ConvertF6ToF16(_WideningToF16):
-    """Conversion of two numbers of 6 bits to f16."""
-
-    src = operand_def(_I8X2)
-    srcType = prop_def(_F6)
-
-
-@operation("nvvm.convert.f4x2.to.f16x2", convert.WIDEN, words={"dtype": "f16x2"})
-class ConvertF4ToF16(_WideningToF16):
-    """Conversion of two numbers of 4 bits to f16."""
-
-    src = operand_def(i8)
-    srcType = prop_def(_F4)
-
-
 class _FourFloats(_Conversion):
-    """Conversion of four f32 numbers to a narrow format with stochastic rounding by random bits."""
-
     NARROW: ClassVar[str] = "dtypex4"
     src = operand_def(_F32X4)
     rbits = operand_def(i32)
@@ -264,25 +156,64 @@ class _FourFloats(_Conversion):
     assembly_format = "$src `,` $rbits attr-dict `:` type($src) `->` type($dst) `(` $dstTy `)`"
 
 
-@operation("nvvm.convert.f32x4.to.f8x4", convert.FOUR_STOCHASTIC)
-class ConvertFourFloatsToF8(_FourFloats):
-    """Conversion of four f32 numbers to a format of 8 bits with stochastic rounding."""
-
-    dstTy = prop_def(_F8)
-    dst = result_def(_I8X4)
-
-
-@operation("nvvm.convert.f32x4.to.f6x4", convert.FOUR_STOCHASTIC)
-class ConvertFourFloatsToF6(_FourFloats):
-    """Conversion of four f32 numbers to a format of 6 bits with stochastic rounding."""
-
-    dstTy = prop_def(_F6)
-    dst = result_def(_I8X4)
+def _define(
+    base: type[_Conversion], name: str, forms: Sequence[Form], words: Mapping[str, str], **fields: object
+) -> type[_Conversion]:
+    """Define an operation with the definitions of operands, properties and results in `fields`."""
+    members = {"__doc__": f"Conversion from {name.replace('.to.', ' to ')}.", "__module__": __name__, **fields}
+    return operation(f"nvvm.convert.{name}", *forms, words=words)(type(name, (base,), members))
 
 
-@operation("nvvm.convert.f32x4.to.f4x4", convert.FOUR_STOCHASTIC)
-class ConvertFourFloatsToF4(_FourFloats):
-    """Conversion of four f32 numbers to a format of 4 bits with stochastic rounding."""
+_SATURATED = {"rnd": "rn", "satfinite": "satfinite"}
+_HALVES = (convert.HALVES, convert.HALVES_STOCHASTIC)
+_NARROW, _WIDEN, _FOUR = [convert.NARROW], [convert.WIDEN], [convert.FOUR_STOCHASTIC]
+_ROUNDED: dict[str, object] = {
+    "rnd": prop_def(Rounding, default_value=_NO_ROUNDING),
+    "sat": prop_def(Saturation, default_value=_NO_SATURATION),
+}
+_RELU: dict[str, object] = {"relu": prop_def(BoolAttr, default_value=_FALSE)}
+_TO_F16: dict[str, object] = {**_RELU, "dst": result_def(_F16X2)}
+_F16, _BF16 = {"dtype": "f16x2"}, {"dtype": "bf16x2"}
 
-    dstTy = prop_def(_F4)
-    dst = result_def(i16)
+
+GENERATED = (
+    _define(_FloatsToHalves, "f32x2.to.f16x2", _HALVES, _F16, dst=result_def(_F16X2)),
+    _define(_FloatsToHalves, "f32x2.to.bf16x2", _HALVES, _BF16, dst=result_def(_BF16X2)),
+    _define(_FloatsToNarrow, "f32x2.to.f4x2", _NARROW, _SATURATED, dstTy=prop_def(_F4), dst=result_def(i8)),
+    _define(_FloatsToNarrow, "f32x2.to.f6x2", _NARROW, _SATURATED, dstTy=prop_def(_F6), dst=result_def(_PAIR)),
+    _define(_FloatsToNarrow, "f32x2.to.f8x2", _NARROW, {}, **_ROUNDED, dstTy=prop_def(_ANY_F8), dst=result_def(_PAIR)),
+    _define(
+        _HalvesToNarrow,
+        "f16x2.to.f8x2",
+        [convert.NARROW_HALVES],
+        {"atype": "f16x2", **_SATURATED},
+        a=operand_def(_F16X2),
+        **_RELU,
+        dstTy=prop_def(_F8),
+    ),
+    _define(
+        _HalvesToNarrow,
+        "bf16x2.to.f8x2",
+        [convert.NARROW_HALVES],
+        {"atype": "bf16x2"},
+        a=operand_def(_BF16X2),
+        **_ROUNDED,
+        dstTy=prop_def(_UE8M0),
+    ),
+    _define(
+        _NarrowToHalves,
+        "f8x2.to.bf16x2",
+        _WIDEN,
+        _BF16,
+        src=operand_def(_I8X2),
+        srcType=prop_def(_UE8M0),
+        dst=result_def(_BF16X2),
+    ),
+    _define(_NarrowToHalves, "f8x2.to.f16x2", _WIDEN, _F16, src=operand_def(_I8X2), srcType=prop_def(_F8), **_TO_F16),
+    _define(_NarrowToHalves, "f6x2.to.f16x2", _WIDEN, _F16, src=operand_def(_I8X2), srcType=prop_def(_F6), **_TO_F16),
+    _define(_NarrowToHalves, "f4x2.to.f16x2", _WIDEN, _F16, src=operand_def(i8), srcType=prop_def(_F4), **_TO_F16),
+    _define(_FourFloats, "f32x4.to.f8x4", _FOUR, {}, dstTy=prop_def(_F8), dst=result_def(_I8X4)),
+    _define(_FourFloats, "f32x4.to.f6x4", _FOUR, {}, dstTy=prop_def(_F6), dst=result_def(_I8X4)),
+    _define(_FourFloats, "f32x4.to.f4x4", _FOUR, {}, dstTy=prop_def(_F4), dst=result_def(i16)),
+)
+"""Conversions of several numbers."""

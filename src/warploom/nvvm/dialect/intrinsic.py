@@ -26,10 +26,10 @@ class IntrinsicOperation(Operation):
         (template,) = self.lower().statements
         assert isinstance(template, InstructionTemplate)
         try:
-            name = name_of(template.form, template.present_words)
+            name = self.named(name_of(template.form, template.present_words, template.operands))
         except UsageError:
             return None
-        name = f"{name.removeprefix(_PREFIX)}{self.suffix()}"
+        name = name.removeprefix(_PREFIX)
         args = [_packed(value, build) for value in self.arguments(build)]
         if not self.results:
             build.intrinsic(name, args)
@@ -44,9 +44,9 @@ class IntrinsicOperation(Operation):
         """Return the operands of the intrinsic."""
         return self.operands
 
-    def suffix(self) -> str:
-        """Return the end of the intrinsic's name after the part that follows from the PTX instruction."""
-        return ""
+    def named(self, name: str) -> str:
+        """Return the name of the intrinsic. `name` follows from the PTX instruction."""
+        return name
 
 
 def _packed_type(type: Attribute) -> Attribute:

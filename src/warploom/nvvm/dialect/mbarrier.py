@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import ClassVar
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i1, i32, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import eq, operand_def, opt_operand_def, opt_result_def, prop_def, result_def
 
-from warploom.isa.instructions import control, mbarrier, memory, move
+from warploom.isa.instructions import control, mbarrier, memory
 from warploom.nvvm.dialect.attributes import Scope
 from warploom.nvvm.dialect.lowering import (
     Discarded,
@@ -105,9 +104,8 @@ class _Ordered(_Scoped):
         address = self.operands[0]
         if space := space_of(address):
             return Lowering([self.at(address, space)])
-        base = Temporary("shared", "b64")
-        sizes = {"space": "shared", "size": "u64"}
-        conversion = InstructionTemplate([memory.CVTA_TO], sizes, {"p": base, "a": address})
+        base, words = Temporary("shared", "b64"), {"space": "shared", "size": "u64"}
+        conversion = InstructionTemplate([memory.CVTA_TO], words, {"p": base, "a": address})
         return Lowering([conversion, self.at(base, "shared")])
 
 
@@ -147,15 +145,6 @@ class _CountedArrival(_Arrival):
         count = None if self.has_intrinsic_without_count else self.count or 1
         words = self.order_words("release") | {"space": space}
         return self.template(words, addr=Memory(address), count=count, **self.results_by_name)
-
-    def lower(self) -> Lowering:
-        *before, last = super().lower().statements
-        if not isinstance(last, InstructionTemplate) or last.operands.get("count") != 1:
-            return Lowering([*before, last])
-        # As in the output of LLVM, the count is in a register.
-        one = Temporary("count", "b32")
-        move_count = InstructionTemplate([move.MOV], {"type": "b32"}, {"d": one, "a": 1})
-        return Lowering([*before, move_count, replace(last, operands={**last.operands, "count": one})])
 
 
 _ARRIVALS = (mbarrier.ARRIVE, mbarrier.ARRIVE_COUNT, mbarrier.ARRIVE_REMOTE)

@@ -81,7 +81,7 @@ class Prefetch(IntrinsicOperation):
     def arguments(self, build: LlvmBuilder) -> Sequence[SSAValue]:
         return [self.addr if self.in_param_space is None else build.in_space(self.addr, _PARAMETERS)]
 
-    def suffix(self) -> str:
+    def named(self, name: str) -> str:
         if self.tensormap is None:
-            return ""
-        return f".p{_PARAMETERS if self.in_param_space is not None else ADDRESS_SPACES[space_of(self.addr)]}"
+            return name
+        return f"{name}.p{_PARAMETERS if self.in_param_space is not None else ADDRESS_SPACES[space_of(self.addr)]}"

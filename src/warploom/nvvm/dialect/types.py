@@ -90,10 +90,15 @@ def struct_of(element: Attribute, count: int) -> LLVMStructType:
 
 def space_of(value: SSAValue) -> str:
     """Return the state space of a pointer, or "" for a generic pointer."""
+    number = address_space_of(value)
+    return STATE_SPACES.get(number, f"addrspace({number})")
+
+
+def address_space_of(value: SSAValue) -> int:
+    """Return the number of the address space of a pointer. The generic space has the number 0."""
     found = value.type
     space = found.addr_space if isinstance(found, LLVMPointerType) else None
-    number = space.data if isinstance(space, IntAttr) else 0
-    return STATE_SPACES.get(number, f"addrspace({number})")
+    return space.data if isinstance(space, IntAttr) else 0
 
 
 def pointer_to(space: int) -> LLVMPointerType:

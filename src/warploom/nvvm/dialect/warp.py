@@ -48,8 +48,8 @@ class Shuffle(IntrinsicOperation):
             return super().lower()
         return Lowering([self.declared(d=Element(self.res, 0), p=Element(self.res, 1))])
 
-    def suffix(self) -> str:
-        return f".{self.val.type}{'' if self.return_value_and_is_valid is None else 'p'}"
+    def named(self, name: str) -> str:
+        return name.replace(".i32", f".{self.val.type}")
 
 
 @operation("nvvm.vote.sync", warp.VOTE_SYNC, names={"kind": "mode", "mask": "membermask", "pred": "a", "res": "d"})

@@ -39,7 +39,7 @@ from warploom.isa.binding.bind import Binding
 from warploom.isa.binding.compose import slots_of
 from warploom.isa.model.form import Form
 from warploom.isa.model.table import FormError
-from warploom.nvvm.dialect import OPERATIONS, Operation
+from warploom.nvvm.dialect import OPERATIONS, Operation, special_registers
 from warploom.nvvm.dialect.attributes import BitOperation, EnumAttribute, ExtentsAttribute, Overflow
 from warploom.nvvm.dialect.lowering import InstructionTemplate, OperandTemplate, Registers
 from warploom.nvvm.dialect.types import registers_of, struct_of, width_of
@@ -120,7 +120,8 @@ def _operations() -> Mapping[Form, Sequence[type[Operation]]]:
     """Return the operations that lower to one instruction, by form."""
     found: dict[Form, list[type[Operation]]] = {}
     for kind in OPERATIONS:
-        for form in kind.FORMS:
+        # LLVM merges and moves reads of special registers.
+        for form in kind.FORMS if kind not in special_registers.GENERATED else ():
             found.setdefault(form, []).append(kind)
     return found
 

@@ -67,17 +67,21 @@ def compile_llvm(text: str, target: Target, version: Version | None, report: Rep
     if version is not None:
         return _with_version(_emit(text, target, version, report), version)
     least = max(target.first_version, _FIRST_VERSION_OF_BLACKWELL if target.number >= _BLACKWELL else VERSIONS[0])
-    for candidate in VERSIONS:
-        if candidate >= least:
-            try:
-                ptx = emit(text, target, candidate)
-            except BackendError as error:
-                if error.stage != "select":
-                    raise
-                continue
-            needed = first_version(parse(ptx).functions.values(), target, candidate)
-            return ptx if needed == candidate else _with_version(_emit(text, target, needed, report), needed)
-    return _emit(text, target, VERSIONS[-1], report)
+    least = next(each for each in VERSIONS if each >= least)
+    try:
+        ptx = emit(text, target, least)
+    except BackendError as error:
+        if error.stage != "select":
+            raise
+        ptx = _emit(text, target, VERSIONS[-1], report)
+    # LLVM may need a newer version than the first that has the instructions.
+    needed = first_version(parse(ptx).functions.values(), target, least)
+    for candidate in (each for each in VERSIONS if each >= needed):
+        try:
+            return emit(text, target, candidate)
+        except BackendError:
+            continue
+    return _with_version(ptx, needed)
 
 
 def _emit(text: str, target: Target, version: Version, report: Report) -> str:

@@ -66,7 +66,7 @@ def parameter_text(found: Attributes) -> str:
             words.append(f"align {number_of(value)}")
         elif short in _PARAMETER_NUMBERS:
             words.append(f"{short}({number_of(value)})")
-        elif isinstance(value, ConstantRange):
+        elif short == "range" and isinstance(value, ConstantRange):
             words.append(f"range({value.type} {value.lower.data}, {value.upper.data})")
     return "".join(f" {word}" for word in words)
 
