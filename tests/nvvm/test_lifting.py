@@ -318,7 +318,7 @@ def test_a_module_is_unchanged(name: str) -> None:
     results = [np.zeros(32, np.uint32) for _ in range(2)]
     for text, result in zip((ptx, lowered(mlir, parse(ptx))), results, strict=True):
         wl.launch(text, "k", grid=1, block=32, args=[result], shared=64)
-    np.testing.assert_array_equal(*results)
+    np.testing.assert_array_equal(results[0], results[1])
 
 
 @pytest.mark.parametrize(

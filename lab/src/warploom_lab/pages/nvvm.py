@@ -31,7 +31,7 @@ def _index() -> str:
     ]
     lines += [f"- [{name}]({name}.md): {_summary(family)}" for name, family in FAMILIES.items()]
     lines += [
-        "- [wgmma-text](wgmma-text.md): A comparison of a reference text on the wgmma operations with MLIR and ptxas.",
+        "- [wgmma-text](wgmma-text.md): A comparison of a reference text on the wgmma operations with MLIR and ptxas."
     ]
     return "\n".join(lines) + "\n"
 

@@ -1,4 +1,4 @@
-"""Body of a lifted function: SSA values in place of registers, and operations in place of instructions."""
+"""Body of a lifted function: SSA values replace registers, and operations replace instructions."""
 
 from __future__ import annotations
 
@@ -33,11 +33,16 @@ from warploom.nvvm.to_llvm import CONSTRAINTS
 from warploom.ptx.flow import EXIT
 
 _LEAST_TARGETS = 4
-"""Number of different targets for which LLVM always emits a branch table. For fewer it may emit comparisons."""
+"""Number of different targets for which LLVM always emits a branch table.
+
+For fewer targets it may emit comparisons.
+"""
 
 
 def lift_body(items: Sequence[Step | str], arguments: Sequence[Attribute], result: Attribute | None) -> Region:
-    """Return the body of a function. `arguments` are the types of its parameters, `result` is its result type or None.
+    """Return the body of a function.
+
+    `arguments` are the types of the parameters, and `result` is the type of the result or None.
 
     Errors: LowerError lower.lift for a jump that LLVM cannot represent
     """
@@ -311,7 +316,7 @@ def _is_trap(step: Step) -> bool:
 
 
 def _is_refused(binding: Binding) -> bool:
-    """Return True if LLVM prints the operation elsewhere or otherwise, or if only MLIR 22 refuses the operation."""
+    """Return True if LLVM prints the operation differently, or if MLIR 22 refuses the operation."""
     if binding.form is move.MOV or (binding.slots.get("relu") and binding.slots.get("satfinite")):
         return True  # LLVM prints these modifiers in another order
     words = {slot: binding.slots.get(slot, "") for slot in ("shape", "dtype", "ctype", "atype", "btype", "scale_vec")}
@@ -324,9 +329,9 @@ def _is_refused(binding: Binding) -> bool:
 
 
 def _registers_at(placed: PlacedValue, step: Step) -> list[Register] | None:
-    """Return the registers of a value, or None if the operation would need more instructions for the value.
+    """Return the registers of a value, or None if LLVM would compute the value with more instructions.
 
-    This is the case for constants, addresses, and registers of another class.
+    LLVM does so for constants, addresses, and registers of another class.
     """
     assert step.binding is not None
     found: list[Register] = []
