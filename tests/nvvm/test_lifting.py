@@ -19,7 +19,6 @@ from warploom.isa.model.parameters import size_of
 from warploom.isa.model.special_registers import SPECIAL_REGISTERS
 from warploom.isa.model.types import TYPES
 from warploom.nvvm import LowerError, lower
-from warploom.nvvm.mlir_text import parse_mlir
 from warploom.ptx import (
     Address,
     Block,
@@ -173,7 +172,6 @@ def corpus(path: Path) -> tuple[str, str]:
 def test_a_kernel_of_the_corpus_is_unchanged(path: Path) -> None:
     ptx, mlir = corpus(path)
     assert compared(ptx, mlir) == []
-    assert str(parse_mlir(mlir).module) + "\n" == mlir
 
 
 @pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.stem)
