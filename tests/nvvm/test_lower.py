@@ -91,11 +91,7 @@ def test_legal_protocol_has_no_warnings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("llvm.func @f(", "<text>:1"),
-        ("func.func @f() {\n  nvvm.mbarrier.init\n}\n", "<text>:"),
-    ],
+    ("text", "message"), [("llvm.func @f(", "<text>:1"), ("func.func @f() {\n  nvvm.mbarrier.init\n}\n", "<text>:")]
 )
 def test_illegal_text_is_an_error(text: str, message: str) -> None:
     with pytest.raises(LowerError) as caught:

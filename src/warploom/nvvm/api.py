@@ -10,7 +10,7 @@ from warploom.check.header import find_target, find_version
 from warploom.diagnostics import Diagnostic, Severity, Source, Span, UsageError
 from warploom.isa.model.availability import Target, Version
 from warploom.nvvm.errors import LowerError, require_xdsl
-from warploom.nvvm.llvm.backend import BackendError, canonical, error_at, line_like
+from warploom.nvvm.llvm.backend import BackendError, canonical, error_at, line_like, without_bits
 from warploom.nvvm.llvm.calls import Call, follow, instruction_lines
 from warploom.nvvm.llvm.compile import CompileError, Report, compile_llvm
 from warploom.ptx import parse
@@ -90,7 +90,7 @@ def lower(
 
 
 def _from_llvm(text: str, target: Target, version: Version | None, name: str) -> Lowered:
-    source = Source(name, text)
+    source, text = Source(name, text), without_bits(text)
 
     def report(line: int | None, message: str) -> Diagnostic:
         span = _line_span(source, line)

@@ -3,6 +3,7 @@
 import atexit
 import json
 import re
+import struct
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -68,6 +69,23 @@ def _text(**request: object) -> str:
     if "text" not in answer:
         raise BackendError(answer["stage"], answer["message"])
     return answer["text"]
+
+
+def without_bits(text: str) -> str:
+    """Return LLVM IR in which floating-point constants of LLVM 23, such as `f0x3F800000`, have LLVM 22's notation."""
+
+    def constant(found: re.Match[str]) -> str:
+        digits = found[1]
+        if len(digits) <= 4:
+            before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+            letter = "R" if before.rfind("bfloat") > before.rfind("half") else "H"
+            return f"0x{letter}{digits:0>4}"
+        if len(digits) <= 8:
+            (number,) = struct.unpack(">f", bytes.fromhex(f"{digits:0>8}"))
+            digits = struct.pack(">d", number).hex().upper()
+        return f"0x{digits:0>16}"
+
+    return re.sub(r"\bf0x([0-9A-Fa-f]+)\b", constant, text) if "f0x" in text else text
 
 
 # Errors -----------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
@@ -10,17 +11,17 @@ from xdsl.ir import Attribute
 
 from warploom.nvvm.dialect.attributes import ConstantRange
 from warploom.nvvm.mlir.llvm_operations import Attributes, memory_text, number_of, words_of
-from warploom.nvvm.mlir.llvm_values import escaped, items_of, numbers_of, type_text
+from warploom.nvvm.mlir.llvm_values import escaped, items_of, numbers_of, type_text, type_word
 
 KERNEL = "nvvm.kernel"
 """Attribute of a function that is a kernel."""
-_WORDS = {
+FUNCTION_WORDS = {
     "no_inline": "noinline", "always_inline": "alwaysinline", "inline_hint": "inlinehint", "no_unwind": "nounwind",
     "will_return": "willreturn", "optimize_none": "optnone", "noreturn": "noreturn", "convergent": "convergent",
     "returns_twice": "returns_twice", "cold": "cold", "hot": "hot", "no_duplicate": "noduplicate",
 }  # fmt: skip
 """Attributes of functions without a value, by property."""
-_STRINGS = {
+FUNCTION_STRINGS = {
     "frame_pointer": "frame-pointer", "target_cpu": "target-cpu", "tune_cpu": "tune-cpu",
     "target_features": "target-features", "reciprocal_estimates": "reciprocal-estimates",
     "prefer_vector_width": "prefer-vector-width", "no_infs_fp_math": "no-infs-fp-math",
@@ -32,14 +33,14 @@ _STRINGS = {
 }  # fmt: skip
 """String attributes of LLVM by property."""
 _DIMENSIONS = ("nvvm.maxntid", "nvvm.reqntid", "nvvm.cluster_dim")
-_NUMBERS = {
+KERNEL_NUMBERS = {
     "nvvm.cluster_max_blocks": "nvvm.maxclusterrank",
     "nvvm.minctasm": "nvvm.minctasm",
     "nvvm.maxnreg": "nvvm.maxnreg",
 }
 _UNITS = ("nvvm.blocksareclusters",)
 _HINTS = ("work_group_size_hint", "reqd_work_group_size")
-_PARAMETERS = {
+PARAMETER_WORDS = {
     "llvm.noundef": "noundef", "llvm.noalias": "noalias", "llvm.nocapture": "captures(none)", "llvm.nofree": "nofree",
     "llvm.nonnull": "nonnull", "llvm.readonly": "readonly", "llvm.readnone": "readnone", "llvm.writeonly": "writeonly",
     "llvm.inreg": "inreg", "llvm.signext": "signext", "llvm.zeroext": "zeroext", "llvm.returned": "returned",
@@ -49,8 +50,8 @@ _PARAMETERS = {
     "nvvm.grid_constant": '"nvvm.grid_constant"',
 }  # fmt: skip
 _PARAMETER_TYPES = ("byval", "byref", "sret", "inalloca", "preallocated", "elementtype")
-_PARAMETER_NUMBERS = ("align", "alignstack", "dereferenceable", "dereferenceable_or_null")
-_NVVM = {*_DIMENSIONS, *_NUMBERS, *_UNITS, KERNEL}
+_PARAMETER_NUMBERS = ("range", "align", "alignstack", "dereferenceable", "dereferenceable_or_null")
+_NVVM = {*_DIMENSIONS, *KERNEL_NUMBERS, *_UNITS, KERNEL}
 
 
 def parameter_text(found: Attributes) -> str:
@@ -58,8 +59,8 @@ def parameter_text(found: Attributes) -> str:
     words: list[str] = []
     for name, value in found.items():
         short = name.removeprefix("llvm.")
-        if name in _PARAMETERS:
-            words.append(_PARAMETERS[name])
+        if name in PARAMETER_WORDS:
+            words.append(PARAMETER_WORDS[name])
         elif short in _PARAMETER_TYPES:
             words.append(f"{short}({type_text(value)})")
         elif short == "align":
@@ -73,59 +74,46 @@ def parameter_text(found: Attributes) -> str:
 
 def function_words(found: Attributes) -> list[str]:
     """Return the attributes of a function that LLVM prints in a group."""
-    words = [word for name, word in _WORDS.items() if name in found]
+    words = [word for name, word in FUNCTION_WORDS.items() if name in found]
     if "memory_effects" in found:
         words.append(memory_text(found["memory_effects"]))
+    if (scale := found.get("vscale_range")) is not None:
+        bounds = numbers_of(scale) or re.findall(r"Range = (\d+)", str(scale))
+        words.append(f"vscale_range({','.join(map(str, bounds))})")
     if "uwtable_kind" in found:
         words.append(f"uwtable({words_of(found['uwtable_kind'])})".replace("(async)", ""))
-    words += [_string(llvm, _value(found[name])) for name, llvm in _STRINGS.items() if name in found]
+    words += [_string(llvm, _value(found[name])) for name, llvm in FUNCTION_STRINGS.items() if name in found]
     for name in _DIMENSIONS:
         if numbers := numbers_of(found.get(name)):
             words.append(_string(name, ",".join(map(str, numbers))))
-    words += [_string(llvm, str(number_of(found[name]))) for name, llvm in _NUMBERS.items() if name in found]
+    words += [_string(llvm, str(number_of(found[name]))) for name, llvm in KERNEL_NUMBERS.items() if name in found]
     words += [f'"{name}"' for name in _UNITS if name in found]
-    for item in items_of(found.get("passthrough")):
+    return words + passed_words(found.get("passthrough"))
+
+
+def passed_words(attributes: Attribute | None) -> list[str]:
+    """Return attributes of LLVM that MLIR passes as strings or pairs of strings."""
+    words: list[str] = []
+    for item in items_of(attributes):
         name, *values = [each.data for each in items_of(item) or [item] if isinstance(each, StringAttr)]
         if values:
-            words.append(f"{name}={values[0]}" if name in _VALUED else _string(name, values[0]))
+            words.append(f"{name}({values[0]})" if name == "alignstack" else _string(name, values[0]))
         else:
             words.append(name if name in _ENUMERATED else f'"{escaped(name)}"')
     return words
 
 
-_ENUMERATED = frozenset(
-    [
-        "alwaysinline",
-        "builtin",
-        "cold",
-        "convergent",
-        "hot",
-        "inlinehint",
-        "minsize",
-        "mustprogress",
-        "naked",
-        "nobuiltin",
-        "nocallback",
-        "noduplicate",
-        "nofree",
-        "noinline",
-        "nomerge",
-        "norecurse",
-        "noredzone",
-        "noreturn",
-        "nosync",
-        "nounwind",
-        "nonlazybind",
-        "optnone",
-        "optsize",
-        "returns_twice",
-        "speculatable",
-        "ssp",
-        "strictfp",
-        "willreturn",
-    ]
-)
-_VALUED = frozenset(["alignstack"])
+_ENUMERATED = frozenset((
+    "alwaysinline", "builtin", "cold", "convergent", "disable_sanitizer_instrumentation", "fn_ret_thunk_extern",
+    "hot", "hybrid_patchable", "inlinehint", "jumptable", "minsize", "mustprogress", "naked", "nobuiltin",
+    "nocallback", "nocf_check", "nodivergencesource", "noduplicate", "nofree", "noimplicitfloat", "noinline",
+    "nomerge", "nonlazybind", "noprofile", "norecurse", "noredzone", "noreturn", "nosanitize_bounds",
+    "nosanitize_coverage", "nosync", "nounwind", "null_pointer_is_valid", "optdebug", "optforfuzzing", "optnone",
+    "optsize", "presplitcoroutine", "returns_twice", "safestack", "sanitize_address", "sanitize_hwaddress",
+    "sanitize_memory", "sanitize_thread", "shadowcallstack", "skipprofile", "speculatable",
+    "speculative_load_hardening", "ssp", "sspreq", "sspstrong", "strictfp", "willreturn",
+))  # fmt: skip
+"""Attributes of functions that LLVM prints without quotation marks."""
 
 
 def _string(name: str, value: str) -> str:
@@ -151,6 +139,11 @@ def function_metadata(found: Attributes) -> Iterator[tuple[str, str]]:
     for name in _HINTS:
         if numbers := numbers_of(found.get(name)):
             yield name, f"!{{{', '.join(f'i32 {number}' for number in numbers)}}}"
+    if (hint := found.get("vec_type_hint")) is not None:
+        text = str(hint).partition("hint = ")[2].partition(", is_signed")[0].removesuffix(">")
+        shape = re.match(r"vector<(\d+)x(\w+)", text)
+        kind = f"<{shape[1]} x {type_word(shape[2])}>" if shape else type_word(text)
+        yield "vec_type_hint", f"!{{{kind} undef, i32 {int('is_signed = true' in str(hint))}}}"
     if "intel_reqd_sub_group_size" in found:
         yield "intel_reqd_sub_group_size", f"!{{i32 {number_of(found['intel_reqd_sub_group_size'])}}}"
 
@@ -168,7 +161,7 @@ def function_problems(found: Attributes) -> Iterator[str]:
         elif name in _DIMENSIONS:
             if not 1 <= len(numbers_of(value)) <= 3:
                 yield f"expects '{name}' to be an array of one to three integers, such as array<i32: 128, 1, 1>"
-        elif name in _NUMBERS and not isinstance(value, IntegerAttr):
+        elif name in KERNEL_NUMBERS and not isinstance(value, IntegerAttr):
             yield f"expects '{name}' to be an integer, got {value}"
         elif name in _UNITS and not {"nvvm.reqntid", "nvvm.cluster_dim"} <= found.keys():
             yield f"expects 'nvvm.reqntid' and 'nvvm.cluster_dim' beside '{name}'"
@@ -183,11 +176,11 @@ def parameter_problems(
     """Yield the violated rules of the attributes of a parameter."""
     for name in found:
         short = name.removeprefix("llvm.")
-        if name.startswith("nvvm.") and name not in _PARAMETERS:
+        if name.startswith("nvvm.") and name not in PARAMETER_WORDS:
             yield f"has no attribute '{name}' of parameter {number}; expected nvvm.grid_constant"
         elif (
             name.startswith("llvm.")
-            and name not in _PARAMETERS
+            and name not in PARAMETER_WORDS
             and short not in (*_PARAMETER_TYPES, *_PARAMETER_NUMBERS, "range")
         ):
             yield f"has an unknown attribute '{name}' of parameter {number}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import Protocol
 
 from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, SymbolRefAttr
@@ -177,6 +178,10 @@ def _access(word: str, operands: str, found: Attributes, names: Names) -> str:
         ("invariantGroup", "invariant.group", "!{}"),
     ):
         text += f", !{kind} {names.metadata(node)}" if name in found else ""
+    if (size := found.get("dereferenceable")) is not None:
+        kind = "dereferenceable" + "_or_null" * ("mayBeNull" in found or "mayBeNull = true" in str(size))
+        number = number_of(size) or int(re.findall(r"\d+", str(size))[0])
+        text += f", !{kind} {names.metadata(f'!{{i64 {number}}}')}"
     return text
 
 
@@ -248,7 +253,8 @@ _CALL_ATTRIBUTES = {
 
 
 def _call(op: Operation, found: Attributes, names: Names) -> str:
-    callee, operands = found.get("callee"), list(op.operands)
+    callee = found.get("callee")
+    operands, bundles = _bundles(op, found, names)
     target = (
         symbol_text(callee.root_reference.data) if isinstance(callee, SymbolRefAttr) else names.value(operands.pop(0))
     )
@@ -260,13 +266,27 @@ def _call(op: Operation, found: Attributes, names: Names) -> str:
     if "memory_effects" in found:
         ends.append(memory_text(found["memory_effects"]))
     text = _spaced(kind, "call", fast, convention, result, f"{target}({_arguments(operands, found, names)})")
-    return _spaced(text, *ends)
+    return _spaced(text, *ends, bundles)
+
+
+def _bundles(op: Operation, found: Attributes, names: Names) -> tuple[list[SSAValue], str]:
+    """Return the operands of a call without those of its operand bundles, and the bundles as text."""
+    sizes, tags = numbers_of(found.get("op_bundle_sizes")), items_of(found.get("op_bundle_tags"))
+    operands, items = list(op.operands), list[str]()
+    first = len(operands) - sum(sizes)
+    operands, rest = operands[:first], iter(operands[first:])
+    for size, tag in zip(sizes, tags, strict=False):
+        values = ", ".join(names.typed(value) for value in islice(rest, size))
+        items.append(f'"{escaped(tag.data)}"({values})' if isinstance(tag, StringAttr) else "")
+    return operands, f"[ {', '.join(items)} ]" if items else ""
 
 
 def convention_text(found: Attributes) -> str:
     """Return the calling convention of a function or call, or "" for that of C."""
     word = words_of(found.get("CConv"))
-    return {"ccc": "", "ptx_kernelcc": "ptx_kernel", "ptx_devicecc": "ptx_device"}.get(word, word)
+    kept = ("fastcc", "coldcc", "anyregcc", "preserve_mostcc", "preserve_allcc", "swiftcc", "tailcc", "swifttailcc")
+    word = "" if word == "ccc" else word.replace("_", " ") if word[:3] == "cc_" else word
+    return word if word in kept or word.startswith("cc ") else word.removesuffix("cc")
 
 
 def memory_text(effects: Attribute) -> str:
@@ -284,8 +304,9 @@ def _call_intrinsic(op: Operation, found: Attributes, names: Names) -> str:
     name = found["intrin"]
     assert isinstance(name, StringAttr)
     fast = words_of(found.get("fastmathFlags"))
-    arguments = _arguments(list(op.operands), found, names)
-    return _spaced("call", fast, _result(op, found, names), f"{symbol_text(name.data)}({arguments})")
+    operands, bundles = _bundles(op, found, names)
+    arguments = _arguments(operands, found, names)
+    return _spaced("call", fast, _result(op, found, names), f"{symbol_text(name.data)}({arguments})", bundles)
 
 
 _IMMEDIATES = (

@@ -35,6 +35,8 @@ from xdsl.ir import Attribute, Operation, OpTraits, Region
 from xdsl.parser import Parser
 from xdsl.traits import IsTerminator, NoTerminator, SymbolTable
 
+from warploom.nvvm.mlir.llvm_values import PackedStructType, StructParser
+
 ORDERINGS = ("not_atomic", "unordered", "monotonic", "", "acquire", "release", "acq_rel", "seq_cst")
 """Atomic orderings by their number in MLIR."""
 ATOMICS = (
@@ -50,7 +52,11 @@ WRAPS = {"inbounds": 3, "nusw": 2, "nuw": 4}
 """Bits of the flags of `llvm.getelementptr`."""
 DYNAMIC = -(2**31)
 """Constant index of `llvm.getelementptr` that stands for the next operand."""
-_CONVENTIONS = (*llvm.LLVM_CALLING_CONVS, "ptx_kernelcc", "ptx_devicecc")
+_CONVENTIONS = (
+    "ccc", "fastcc", "coldcc", "cc_10", "cc_11", "anyregcc", "preserve_mostcc", "preserve_allcc", "swiftcc",
+    "cxx_fast_tlscc", "tailcc", "swifttailcc", "ptx_kernelcc", "ptx_devicecc", "spir_funccc", "spir_kernelcc",
+    "intel_ocl_bicc",
+)  # fmt: skip
 _LINKAGES = (
     "private", "internal", "available_externally", "linkonce_odr", "linkonce", "weak_odr", "weak", "common",
     "appending", "extern_weak", "external",
@@ -62,12 +68,14 @@ _SYNTAX = {
     "urem srem and xor fadd fsub fmul fdiv frem": "% , % {} : rtt",
     "trunc zext sext fptosi fptoui sitofp uitofp fptrunc fpext addrspacecast": "?nneg:nonNeg % @overflow {} : t 'to r",
     "freeze fneg": "% {} : rt",
-    "mlir.poison mlir.none": "{} : r",
-    "load": "?volatile:volatile_ % @atomic ?invariant:invariant ?invariant_group:invariantGroup {} : t -> r",
+    "mlir.poison mlir.none mlir.undef mlir.zero": "{} : r",
+    "load": "?volatile:volatile_ % @atomic ?invariant:invariant ?invariant_group:invariantGroup @dereferenceable {}"
+    " : t -> r",
     "store": "?volatile:volatile_ % , % @atomic ?invariant_group:invariantGroup {} : t , t",
     "getelementptr": "@wraps % @indices {} : @function , @type:elem_type",
     "alloca": "?inalloca:inalloca % 'x @type:elem_type {} : @function",
-    "call": "@callee {} : @called",
+    "call": "@callee @bundles {} : @called",
+    "call_intrinsic": "@string:intrin @arguments @bundles : @called {}",
     "select": "% , % , % {} : t , rtt",
     "fcmp": "@comparison % , % {} : @compared",
     "icmp": "@integer_comparison % , % {} : @compared",
@@ -79,10 +87,18 @@ _SYNTAX = {
     "fence": "@scope @ordering:ordering {}",
     "extractelement": "% [ % : @position ] {} : @extracted",
     "insertelement": "% , % [ % : @position ] {} : @inserted",
+    "extractvalue": "% @positions {} : @element",
+    "insertvalue": "% , % @positions {} : @element",
     "shufflevector": "% , % @mask {} : @shuffled",
-    "module_flags linker_options": "@flags {}",
+    "module_flags": "@attribute:flags {}",
+    "linker_options": "@attribute:options {}",
+    "comdat": "@name @body {}",
+    "comdat_selector": "@name @word:comdat {}",
+    "mlir.global_ctors": "'ctors = @attribute:ctors , 'priorities = @attribute:priorities , 'data = @attribute:data {}",
+    "mlir.global_dtors": "'dtors = @attribute:dtors , 'priorities = @attribute:priorities , 'data = @attribute:data {}",
+    "mlir.alias": "@symbol {} : @type:alias_type @body",
     "mlir.global": "@variable {} @variable_type",
-    "func": "@function_head @signature @function_attributes @body",
+    "func": "@symbol @signature @function_attributes @body",
 }
 """Syntax by operation, without `llvm.`.
 
@@ -99,7 +115,7 @@ GPU_NUMBERS = ("lane_id", "subgroup_id", "num_subgroups", "subgroup_size")
 """Operations of the gpu dialect that return a number without a dimension."""
 _GPU_SYNTAX = {
     "module": "@module @function_attributes @body",
-    "func": "@function_head @signature ?kernel:kernel @function_attributes @body",
+    "func": "@symbol @signature ?kernel:kernel @function_attributes @body",
     "return": "@returned {}",
     "barrier": "{}",
     "shuffle": "@word:mode % , % , % {} : @shuffled_values",
@@ -133,9 +149,13 @@ class LlvmContext(Context):
             return operation_class(name)
         return super().get_optional_op(name, dialect_stack=dialect_stack)
 
+    def get_optional_type(self, name: str) -> Any:
+        """Return the class of a type, or None if it is unknown."""
+        return StructParser if name == "llvm.struct" else super().get_optional_type(name)
+
     def get_optional_attr(self, name: str) -> type[Attribute] | None:
         """Return the class of an attribute, or None if it is unknown."""
-        found = super().get_optional_attr(name)
+        found = None if name == "llvm.cconv" else super().get_optional_attr(name)  # xDSL lacks those of PTX
         if found is None and name.partition(".")[0] in {"llvm", "dlti", "nvvm", "gpu"}:
             found = self._loaded_attrs[name] = UnregisteredAttr.with_name_and_type(name, is_type=False)
         return found
@@ -154,7 +174,7 @@ class LlvmOperation(Operation):
             parts.parse(word)
         operands = parser.resolve_operands(parts.names, parts.types, parser.pos)
         return cls.create(
-            operands=[operands[k] for k in ((1, 0, 2) if cls.name == "llvm.insertelement" else range(len(operands)))],
+            operands=[*operands[1::-1], *operands[2:]] if cls.name.startswith("llvm.insert") else operands,
             result_types=parts.results,
             properties=parts.properties,
             successors=parts.successors,
@@ -168,7 +188,7 @@ def operation_class(name: str) -> type[LlvmOperation]:
     traits: dict[str, OpTraits] = {}
     if name in {"llvm.cond_br", "llvm.switch", "gpu.return"}:
         traits["traits"] = OpTraits(lambda: (IsTerminator(),))
-    elif name == "gpu.module":
+    elif name in {"gpu.module", "llvm.comdat"}:
         traits["traits"] = OpTraits(lambda: (NoTerminator(), SymbolTable()))
     return type(name, (LlvmOperation,), {"name": name, **traits})
 
@@ -193,6 +213,7 @@ class _Parts:
         self.properties: dict[str, Attribute] = {}
         self.successors: list[Any] = []
         self.regions: list[Region] = []
+        self._arguments: list[Any] = []
         self.counts: list[int] = []  # numbers of arguments of the successors
 
     def parse(self, word: str) -> None:
@@ -313,8 +334,7 @@ class _Parts:
             self.properties["callee"] = SymbolRefAttr(symbol)
         else:
             self.parse("%")
-        parse = parser.parse_unresolved_operand
-        self.names += parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parse)
+        self.arguments()
         if parser.parse_optional_keyword("vararg") is not None:
             parser.parse_punctuation("(")
             self.type("var_callee_type")
@@ -323,7 +343,7 @@ class _Parts:
     def called(self) -> None:
         """Parse the type of a call: inputs and results may have attributes."""
         parser = self.parser
-        if "callee" not in self.properties:
+        if not {"callee", "intrin"} & self.properties.keys():
             self.parse("t")
             parser.parse_punctuation(",")
         inputs = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, self._typed)
@@ -331,7 +351,7 @@ class _Parts:
         outputs = parser.parse_optional_comma_separated_list(Parser.Delimiter.PAREN, self._typed)
         if outputs is None:
             outputs = [(parser.parse_type(), DictionaryAttr({}))]
-        self.types += [each for each, _ in inputs]
+        self.types += [*(each for each, _ in inputs), *self._bundled]
         self.results += [each for each, _ in outputs if not isinstance(each, LLVMVoidType)]
         self._keep_attributes(inputs, outputs)
 
@@ -410,6 +430,26 @@ class _Parts:
         vector, element = self._vector()
         self.types, self.results = [element, vector, self._position], [vector]
 
+    def positions(self) -> None:
+        found = self.parser.parse_comma_separated_list(Parser.Delimiter.SQUARE, self.parser.parse_integer)
+        self.properties["position"] = DenseArrayBase.from_list(i64, found)
+
+    def element(self) -> None:
+        """Parse the type of a struct or array, which gives that of the element."""
+        container = self.parser.parse_type()
+        part, position = container, self.properties["position"]
+        assert isinstance(position, DenseArrayBase)
+        for number in map(int, position.get_values()):
+            match part:
+                case LLVMArrayType():
+                    part = part.type
+                case LLVMStructType() | PackedStructType() if number < len(part.types):
+                    part = part.types.data[number]
+                case _:
+                    self.parser.raise_error(f"{part} has no element {number}")
+        is_read = len(self.names) == 1
+        self.types, self.results = ([container], [part]) if is_read else ([part, container], [container])
+
     def mask(self) -> None:
         found = self.parser.parse_comma_separated_list(Parser.Delimiter.SQUARE, self.parser.parse_integer)
         self.properties["mask"] = DenseArrayBase.from_list(i32, found)
@@ -419,10 +459,55 @@ class _Parts:
         vector, element = self._vector()
         self.types, self.results = [vector, vector], [VectorType(element, [self._count])]
 
-    def flags(self) -> None:
-        self.properties["flags"] = self.parser.parse_attribute()
+    def attribute(self, name: str) -> None:
+        self.properties[name] = self.parser.parse_attribute()
 
-    def _symbol(self) -> None:
+    def string(self, name: str) -> None:
+        self.properties[name] = StringAttr(self.parser.parse_str_literal())
+
+    def name(self) -> None:
+        self.properties["sym_name"] = StringAttr(self.parser.parse_symbol_name().data)
+
+    def dereferenceable(self) -> None:
+        if self.parser.parse_optional_keyword("dereferenceable") is not None:
+            self.parser.parse_punctuation("<")
+            self.parser.parse_keyword("bytes")
+            self.parser.parse_punctuation("=")
+            self.properties["dereferenceable"] = IntegerAttr(self.parser.parse_integer(), i64)
+            if self.parser.parse_optional_punctuation(",") is not None:
+                self.parser.parse_keyword("mayBeNull")
+                self.parser.parse_punctuation("=")
+                if self.parser.parse_boolean():
+                    self.properties["mayBeNull"] = UnitAttr()
+            self.parser.parse_punctuation(">")
+
+    def arguments(self) -> None:
+        parse = self.parser.parse_unresolved_operand
+        self.names += self.parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parse)
+
+    def bundles(self) -> None:
+        """Parse operand bundles, whose operands follow those of the call."""
+        parser, tags = self.parser, list[Attribute]()
+        sizes: list[int] = []
+
+        def bundle() -> None:
+            tags.append(StringAttr(parser.parse_str_literal()))
+            parser.parse_punctuation("(")
+            before = len(self.names)
+            if parser.parse_optional_punctuation(")") is None:
+                none = Parser.Delimiter.NONE
+                self.names += parser.parse_comma_separated_list(none, parser.parse_unresolved_operand)
+                parser.parse_punctuation(":")
+                self._bundled += parser.parse_comma_separated_list(none, parser.parse_type)
+                parser.parse_punctuation(")")
+            sizes.append(len(self.names) - before)
+
+        self._bundled: list[Attribute] = []
+        if parser.parse_optional_comma_separated_list(Parser.Delimiter.SQUARE, bundle):
+            self.properties["op_bundle_sizes"] = DenseArrayBase.from_list(i32, sizes)
+            self.properties["op_bundle_tags"] = ArrayAttr(tags)
+
+    def symbol(self) -> None:
         """Parse the keywords before the name of a variable or function, and the name."""
         parser, found = self.parser, self.properties
         found["linkage"] = StringAttr(parser.parse_optional_keyword_in(_LINKAGES) or "external")
@@ -435,11 +520,18 @@ class _Parts:
 
     def variable(self) -> None:
         parser, found = self.parser, self.properties
-        self._symbol()
+        self.symbol()
         parser.parse_punctuation("(")
         if parser.parse_optional_punctuation(")") is None:
             found["value"] = parser.parse_attribute()
             parser.parse_punctuation(")")
+        self.comdat()
+
+    def comdat(self) -> None:
+        if self.parser.parse_optional_keyword("comdat") is not None:
+            self.parser.parse_punctuation("(")
+            self.properties["comdat"] = self.parser.parse_attribute()
+            self.parser.parse_punctuation(")")
 
     def variable_type(self) -> None:
         value = self.properties.get("value")
@@ -454,13 +546,9 @@ class _Parts:
 
     def module(self) -> None:
         parser = self.parser
-        self.properties["sym_name"] = StringAttr(parser.parse_symbol_name().data)
+        self.name()
         if targets := parser.parse_optional_comma_separated_list(Parser.Delimiter.SQUARE, parser.parse_attribute):
             self.properties["targets"] = ArrayAttr(targets)
-        self._arguments: list[Any] = []
-
-    def function_head(self) -> None:
-        self._symbol()
 
     def signature(self) -> None:
         """Parse the parameters and the result of a function."""
@@ -490,9 +578,11 @@ class _Parts:
         self._keep_attributes(inputs, outputs)
 
     def function_attributes(self) -> None:
-        for word in ("vscale_range", "comdat"):
-            if self.parser.parse_optional_keyword(word) is not None:
-                self.parser.raise_error(f"expected a function without {word}, which no GPU supports")
+        if self.parser.parse_optional_keyword("vscale_range") is not None:
+            parse = self.parser.parse_integer
+            found = self.parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parse)
+            self.properties["vscale_range"] = DenseArrayBase.from_list(i32, found)
+        self.comdat()
         if self.parser.parse_optional_keyword("attributes") is not None:
             self.parse("{}")
 

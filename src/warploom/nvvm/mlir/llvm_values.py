@@ -23,8 +23,11 @@ from xdsl.dialects.builtin import (
     UnregisteredAttr,
     VectorType,
 )
-from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMPointerType, LLVMStructType
-from xdsl.ir import Attribute
+from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMPointerType, LLVMStructType, parse_llvm_type
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 _NAMED = {
@@ -35,6 +38,47 @@ _WORDS = {"undef": "undef", "poison": "poison", "zero": "zeroinitializer"}
 _BYTE = re.compile(rb"[^ !#-\[\]-~]")
 
 
+@irdl_attr_definition
+class PackedStructType(ParametrizedAttribute, TypeAttribute):
+    """Struct without padding."""
+
+    name = "llvm.struct"
+    types: ArrayAttr[Attribute]
+
+    def print_parameters(self, printer: Printer) -> None:
+        """Print the types in the syntax of MLIR."""
+        with printer.in_angle_brackets():
+            printer.print_string("packed ")
+            with printer.in_parens():
+                printer.print_list(self.types.data, printer.print_attribute)
+
+
+class StructParser(ParametrizedAttribute):
+    """Parser of structs, of which xDSL lacks the packed ones."""
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Any:
+        """Parse the name and the types. The result has a third item for a packed struct."""
+        parser.parse_characters("<")
+        name = parser.parse_optional_str_literal()
+        if name is not None:
+            parser.parse_characters(",")
+        packed = parser.parse_optional_keyword("packed")
+        types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_llvm_type(parser))
+        parser.parse_characters(">")
+        return (StringAttr(name or ""), ArrayAttr(types), *[packed] * bool(packed))
+
+    @classmethod
+    def new(cls, params: Sequence[Attribute]) -> Any:
+        """Return a type of the class that the rest of the package uses."""
+        return LLVMStructType.new(params) if len(params) == 2 else PackedStructType.new(params[1:2])
+
+
+def type_word(name: str) -> str:
+    """Return an LLVM type for the name of a scalar type of MLIR."""
+    return _NAMED.get(name, "ptr" if name.startswith("!llvm.ptr") else name)
+
+
 def type_text(type: Attribute) -> str:
     """Return an LLVM type. Errors: VerifyException for a type that LLVM lacks."""
     match type:
@@ -43,8 +87,9 @@ def type_text(type: Attribute) -> str:
         case LLVMPointerType():
             space = type.addr_space.data if isinstance(type.addr_space, IntAttr) else 0
             return f"ptr addrspace({space})" if space else "ptr"
-        case LLVMStructType():
-            return f"{{ {', '.join(map(type_text, type.types))} }}" if len(type.types) else "{}"
+        case LLVMStructType() | PackedStructType():
+            items = f"{{ {', '.join(map(type_text, type.types))} }}" if len(type.types) else "{}"
+            return f"<{items}>" if isinstance(type, PackedStructType) else items
         case LLVMArrayType():
             return f"[{type.size.data} x {type_text(type.type)}]"
         case VectorType() if len(type.get_shape()) == 1:
@@ -105,7 +150,7 @@ def parts_of(type: Attribute, count: int) -> Sequence[Attribute]:
     """Return the element types of an aggregate type. `count` is the number for a type that states none."""
     found: Any = type
     match type:
-        case LLVMStructType():
+        case LLVMStructType() | PackedStructType():
             return type.types.data
         case LLVMArrayType():
             return [type.type] * (count or type.size.data)
@@ -119,8 +164,8 @@ def parts_of(type: Attribute, count: int) -> Sequence[Attribute]:
 
 def bracketed(items: Sequence[str], type: Attribute) -> str:
     """Return the constant of an aggregate type with the given elements."""
-    brackets = ("<", ">") if isinstance(type, VectorType) else ("[", "]") if isinstance(type, LLVMArrayType) else None
-    first, last = brackets or ("{ ", " }")
+    pairs = {VectorType: ("<", ">"), LLVMArrayType: ("[", "]"), PackedStructType: ("<{ ", " }>")}
+    first, last = next((pair for kind, pair in pairs.items() if isinstance(type, kind)), ("{ ", " }"))
     return f"{first}{', '.join(items)}{last}"
 
 
@@ -136,7 +181,7 @@ def _elements(value: DenseIntOrFPElementsAttr, type: Attribute) -> str:
             element = kind.element_type
             is_float = isinstance(element, AnyFloat)
             return float_text(numbers[0], type) if is_float else constant_text(IntegerAttr(numbers[0], element), type)
-        inner = parts_of(type, 1)[0]
+        inner = parts_of(type, 1)[0]  # pyright: ignore[reportUnknownArgumentType]
         count = type.size.data if isinstance(type, LLVMArrayType) else type.get_shape()[0]
         size = len(numbers) // count
         parts = [part(numbers[size * k : size * (k + 1)], inner) for k in range(count)]

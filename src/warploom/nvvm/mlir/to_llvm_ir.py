@@ -6,7 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import count
 
-from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, SymbolRefAttr, UnrealizedConversionCastOp
+from xdsl.dialects.builtin import (
+    FunctionType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    UnrealizedConversionCastOp,
+)
 from xdsl.dialects.llvm import LLVMFunctionType, LLVMVoidType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
@@ -20,6 +27,7 @@ from warploom.nvvm.mlir.attributes import (
     function_words,
     parameter_problems,
     parameter_text,
+    passed_words,
 )
 from warploom.nvvm.mlir.llvm_operations import (
     Attributes,
@@ -47,8 +55,9 @@ TRIPLE = "nvptx64-nvidia-cuda"
 _FUNCTIONS = ("llvm.func", "func.func", "gpu.func")
 _CONSTANTS = {"llvm.mlir.undef": "undef", "llvm.mlir.poison": "poison", "llvm.mlir.zero": "zeroinitializer"}
 _ENDS = ("llvm.return", "func.return", "gpu.return", "llvm.unreachable")
-_VISIBILITY = ("", "hidden ", "protected ")
-_UNNAMED = ("", "local_unnamed_addr ", "unnamed_addr ")
+_VISIBILITY = ("", "hidden", "protected")
+_UNNAMED = ("", "local_unnamed_addr", "unnamed_addr")
+_COMDATS = ("any", "exactmatch", "largest", "nodeduplicate", "samesize")
 _BEHAVIOURS = {
     "error": 1,
     "warning": 2,
@@ -66,10 +75,11 @@ class LlvmText:
 
     def __init__(self, parsed: ParsedModule) -> None:
         self._parsed = parsed
+        found = map(attributes_of, _toplevel(parsed.module))
         self._symbols = {
-            name.data
-            for each in _toplevel(parsed.module)
-            if isinstance(name := attributes_of(each).get("sym_name"), StringAttr)
+            name.data: each.get("function_type")
+            for each in found
+            if isinstance(name := each.get("sym_name"), StringAttr)
         }
         self._nodes: dict[str, int] = {}
         self._named: dict[str, list[str]] = {}
@@ -134,6 +144,15 @@ class LlvmText:
         for item in items_of(found.get("llvm.module_asm")):
             if isinstance(item, StringAttr):
                 self.emit(f'module asm "{escaped(item.data)}"')
+        for name in ("llvm.ident", "llvm.commandline", "llvm.dependent_libraries"):
+            value = found.get(name)
+            texts = [value.data] if isinstance(value, StringAttr) else re.findall(r'"([^"]*)"', str(value or ""))
+            for text in texts:
+                self._name(name.replace("_", "-"), f'!{{!"{escaped(text)}"}}')
+
+    def _name(self, name: str, node: str) -> None:
+        """Append a metadata node to named metadata."""
+        self._named.setdefault(name, []).append(self.metadata(node))
 
     def _parsed_operations(self) -> None:
         for operation in _toplevel(self._parsed.module):
@@ -154,9 +173,22 @@ class LlvmText:
             case "llvm.module_flags":
                 self._flags(found["flags"])
             case "llvm.linker_options":
-                options = items_of(found["flags"])
-                texts = [f'!"{escaped(each.data)}"' for each in options if isinstance(each, StringAttr)]
-                self._named.setdefault("llvm.linker.options", []).append(self.metadata(f"!{{{', '.join(texts)}}}"))
+                texts = [f'!"{escaped(text)}"' for text in re.findall(r'"([^"]*)"', str(found["options"]))]
+                self._name("llvm.linker.options", f"!{{{', '.join(texts)}}}")
+            case "llvm.comdat":
+                for each in operation.regions[0].block.ops:
+                    kind = attributes_of(each)["comdat"]
+                    is_number = isinstance(kind, IntegerAttr)
+                    word = _COMDATS[number_of(kind)] if is_number else words_of(kind)
+                    self.emit(f"{_comdat(each)} = comdat {word}", each)
+            case "llvm.mlir.global_ctors" | "llvm.mlir.global_dtors":
+                self._startup(operation, found)
+            case "llvm.mlir.alias":
+                name = found["sym_name"]
+                assert isinstance(name, StringAttr)
+                aliasee = _FunctionText(self, self._parsed).initial_value(operation.regions[0].block)
+                words = [*self._symbol_words(found), "alias", f"{type_text(found['alias_type'])}, ptr {aliasee}"]
+                self.emit(f"{symbol_text(name.data)} = {_spaced(*words)}", operation)
             case name if name in _FUNCTIONS:
                 self._function(operation, found)
             case _:
@@ -166,8 +198,19 @@ class LlvmText:
         for behaviour, name, value in re.findall(r"module_flag<(\w+), \"([^\"]*)\", ([^>]*)>", str(flags)):
             number, _, kind = value.partition(" : ")
             constant = f"{kind or 'i32'} {number}" if number.lstrip("-").isdigit() else f"!{number}"
-            node = f'!{{i32 {_BEHAVIOURS[behaviour]}, !"{name}", {constant}}}'
-            self._named.setdefault("llvm.module.flags", []).append(self.metadata(node))
+            self._name("llvm.module.flags", f'!{{i32 {_BEHAVIOURS[behaviour]}, !"{name}", {constant}}}')
+
+    def _startup(self, operation: Operation, found: Attributes) -> None:
+        """Write the list of functions that run before or after a program."""
+        word = operation.name.rpartition("_")[2]
+        functions, priorities, data = (items_of(found[name]) for name in (word, "priorities", "data"))
+        items: list[str] = []
+        for function, priority, datum in zip(functions, priorities, data, strict=True):
+            name = symbol_text(function.root_reference.data) if isinstance(function, SymbolRefAttr) else ""
+            value = symbol_text(datum.root_reference.data) if isinstance(datum, SymbolRefAttr) else "null"
+            items.append(f"{{ i32, ptr, ptr }} {{ i32 {number_of(priority)}, ptr {name}, ptr {value} }}")
+        array = f"[{len(items)} x {{ i32, ptr, ptr }}] [{', '.join(items)}]"
+        self.emit(f"@llvm.global_{word} = appending global {array}", operation)
 
     # Variables ------------------------------------------------------------------------------------------------
 
@@ -180,22 +223,31 @@ class LlvmText:
         if initial is None and linkage not in {"external", "extern_weak"}:
             initial = "undef"
         words = [
-            linkage if initial is None or linkage != "external" else "",
-            "dso_local" if "dso_local" in found else "",
-            _VISIBILITY[number_of(found.get("visibility_"))].strip(),
-            "thread_local" if "thread_local_" in found else "",
-            _UNNAMED[number_of(found.get("unnamed_addr"))].strip(),
+            *self._symbol_words(found, keep=initial is None),
             f"addrspace({space})" if space else "",
             "externally_initialized" if "externally_initialized" in found else "",
             "constant" if "constant" in found else "global",
             type_text(kind),
             initial or "",
         ]
-        text = f"{symbol_text(name.data)} = {' '.join(filter(None, words))}"
+        text = f"{symbol_text(name.data)} = {_spaced(*words)}"
         section = found.get("section")
         text += f', section "{escaped(section.data)}"' if isinstance(section, StringAttr) else ""
+        text += f", comdat({_comdat(found['comdat'])})" if "comdat" in found else ""
         text += f", align {number_of(found['alignment'])}" if "alignment" in found else ""
-        self.emit(text, operation)
+        own = passed_words(found.get("target_specific_attrs"))
+        self.emit(_spaced(text, *own), operation)
+
+    def _symbol_words(self, found: Attributes, *, keep: bool = False) -> list[str]:
+        """Return the words before the kind of a variable or alias. `keep` keeps the linkage `external`."""
+        linkage = words_of(found.get("linkage")) or "external"
+        return [
+            linkage if keep or linkage != "external" else "",
+            "dso_local" if "dso_local" in found else "",
+            _VISIBILITY[number_of(found.get("visibility_"))],
+            "thread_local" if "thread_local_" in found else "",
+            _UNNAMED[number_of(found.get("unnamed_addr"))],
+        ]
 
     def _initial_value(self, operation: Operation, found: Attributes, kind: Attribute) -> str | None:
         if operation.regions and operation.regions[0].blocks:
@@ -238,15 +290,15 @@ class LlvmText:
             "define" if blocks else "declare",
             "" if not blocks and linkage != "extern_weak" else linkage,
             "dso_local" if "dso_local" in found else "",
-            _VISIBILITY[number_of(found.get("visibility_"))].strip(),
+            _VISIBILITY[number_of(found.get("visibility_"))],
             convention,
             parameter_text(result).strip(),
             type_text(output),
             f"{symbol_text(name.data)}({', '.join(parameters)})",
-            _UNNAMED[number_of(found.get("unnamed_addr"))].strip(),
+            _UNNAMED[number_of(found.get("unnamed_addr"))],
             *function_words(found),
         ]
-        text = " ".join(filter(None, head))
+        text = _spaced(*head)
         for key, pattern in (
             ("section", ' section "{}"'),
             ("alignment", " align {}"),
@@ -255,6 +307,8 @@ class LlvmText:
             if key in found:
                 value = found[key]
                 text += pattern.format(escaped(value.data) if isinstance(value, StringAttr) else number_of(value))
+            if key == "section" and "comdat" in found:
+                text += f" comdat({_comdat(found['comdat'])})"
         nodes = "".join(f" !{kind} {self.metadata(node)}" for kind, node in function_metadata(found))
         if not blocks:
             self.emit(text, operation)
@@ -262,6 +316,16 @@ class LlvmText:
         self.emit(f"{text}{nodes} {{", operation)
         names.write(blocks)
         self.emit("}")
+
+
+def _spaced(*words: str) -> str:
+    return " ".join(filter(None, words))
+
+
+def _comdat(found: Attribute | Operation) -> str:
+    """Return the name of a comdat for its selector, or for a reference to it."""
+    text = str(found if isinstance(found, Attribute) else attributes_of(found)["sym_name"])
+    return f"${text.rpartition('@')[2].strip(chr(34))}"
 
 
 def _toplevel(module: Operation) -> Iterator[Operation]:
