@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
@@ -20,7 +21,7 @@ from xdsl.dialects.llvm import LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from warploom.isa.binding.bind import Binding
-from warploom.isa.instructions import control, move
+from warploom.isa.instructions import control
 from warploom.nvvm.dialect.operation import InlinePtx
 from warploom.nvvm.dialect.types import elements_of, registers_of
 from warploom.nvvm.forms import MMA_DENSE, MMA_SCALED, WMMA
@@ -58,7 +59,7 @@ class _Lifter:
         self._targets = [Block(arg_types=each) for each in [arguments, *types[1:]]]
         self._values: list[dict[Register, SSAValue]] = [{} for _ in blocks]
         self._undefined: dict[Attribute, SSAValue] = {}
-        self._extra: list[Block] = []
+        self._after: dict[int, Block] = {}
         self._operations: set[tuple[object, ...]] = set()
         self._number = 0
 
@@ -74,7 +75,11 @@ class _Lifter:
         for number, block in enumerate(self._blocks):
             self._number = number
             self._end(block)
-        return Region([*self._targets, *self._extra])
+        ordered = (
+            [block, self._after[number]] if number in self._after else [block]
+            for number, block in enumerate(self._targets)
+        )
+        return Region(list(chain.from_iterable(ordered)))
 
     # Values -------------------------------------------------------------------------------------------------
 
@@ -275,13 +280,8 @@ class _Lifter:
     def _switch(self, block: BasicBlock, jump: Step) -> None:
         if jump.guard is not None or block.next is not None:
             refuse(jump.node, "LLVM has no branch table with a predicate or before instructions that no path reaches")
-        unreachable = Block([llvm.UnreachableOp()])
+        unreachable = self._after[self._number] = Block([llvm.UnreachableOp()])
         cases = [(self._targets[number], self._passed(number)) for number in block.targets]
-        unused: list[Block] = []
-        while len({target for target, _ in cases}) < _LEAST_TARGETS:
-            unused.append(Block([_comment("unused case"), llvm.UnreachableOp()]))
-            cases.append((unused[-1], []))
-        self._extra += [unreachable, *unused]
         values = [each for _, passed in cases for each in passed]
         numbers = DenseIntElementsAttr.from_list(VectorType(i32, [len(cases)]), list(range(len(cases))))
         made = operation_class("llvm.switch").create(
@@ -293,12 +293,13 @@ class _Lifter:
             },
             successors=[unreachable, *(target for target, _ in cases)],
         )
+        distinct = list(dict.fromkeys(block.targets))
+        assert jump.binding is not None
+        if len(distinct) < _LEAST_TARGETS or jump.binding.slots["uni"]:
+            labels = ", ".join(f"${{{distinct.index(number) + 1}:l}}" for number in block.targets)
+            table = f"table_${{:uid}}: .branchtargets {labels};"
+            made.attributes[JUMP] = StringAttr(f"{table}\n{jump.text.split()[0]} $0, table_${{:uid}};")
         self._add(made)
-
-
-def _comment(text: str) -> Operation:
-    sizes = DenseArrayBase.from_list(i32, [0, 0, 0])
-    return InlinePtx.create(properties={"ptxCode": StringAttr(f"// {text}"), "operandSegmentSizes": sizes})
 
 
 def _with_registers(text: str, register: Callable[[str, int], str]) -> str:
@@ -317,7 +318,7 @@ def _is_trap(step: Step) -> bool:
 
 def _is_refused(binding: Binding) -> bool:
     """Return True if LLVM prints the operation differently, or if MLIR 22 refuses the operation."""
-    if binding.form is move.MOV or (binding.slots.get("relu") and binding.slots.get("satfinite")):
+    if binding.slots.get("relu") and binding.slots.get("satfinite"):
         return True  # LLVM prints these modifiers in another order
     words = {slot: binding.slots.get(slot, "") for slot in ("shape", "dtype", "ctype", "atype", "btype", "scale_vec")}
     types = {words["atype"], words["btype"]}
