@@ -92,5 +92,5 @@ if __name__ == "__main__":
     folder = Path(sys.argv[1])
     for name, (function, types) in KERNELS.items():
         made = compile_cuda(function, void, types, cc=(9, 0))
-        kernel_fixup(made.library._module if hasattr(made.library, "_module") else made.library, None) if False else None
+        kernel_fixup(made.library.get_function(made.fndesc.llvm_func_name), debug=False)
         (folder / f"{name}.ll").write_text(f"; numba-cuda {numba_cuda.__version__}\n{made.library.get_llvm_str()}")
