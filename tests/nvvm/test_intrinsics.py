@@ -11,10 +11,19 @@ import pytest
 from warploom.diagnostics import UsageError
 from warploom.isa.binding.compose import slots_of
 from warploom.isa.model.form import Form
-from warploom.nvvm.intrinsics import name_of, patterns, read_name
+from warploom.nvvm.intrinsics import Pattern, name_of, patterns, read_name
 
-SAME = {"llvm.nvvm.mbarrier.test.wait.scope.cta.space.cta": "llvm.nvvm.mbarrier.test.wait.shared"}
+SAME = {
+    "llvm.nvvm.mbarrier.test.wait.shared": "llvm.nvvm.mbarrier.test.wait.scope.cta.space.cta",
+    **{
+        f"llvm.nvvm.shfl.sync.{mode}.f32{end}": f"llvm.nvvm.shfl.sync.{mode}.i32{end}"
+        for mode in ("bfly", "down", "idx", "up")
+        for end in ("", "p")
+    },
+}
 """Intrinsics with the instruction of another one."""
+_SINCE_FIRST = {"approximate", "async_copy", "barrier", "bits", "control"}
+"""Families of instructions that all targets have."""
 NAMES = (Path(__file__).parents[1] / "evidence" / "llvm" / "names.txt").read_text().split()
 
 
@@ -30,15 +39,27 @@ def all_names() -> Iterator[str]:
             for chosen in product(*cells.values()):
                 slots = slots_of(form, {slot: word for slot, word in zip(cells, chosen, strict=True) if word})
                 if pattern.fits(slots):
-                    for marked in (True, False):
-                        yield pattern.written(slots, marked=marked)
+                    for operands in operands_of(pattern, slots):
+                        yield pattern.written(slots, operands)
+
+
+def operands_of(pattern: Pattern, slots: dict[str, str]) -> Iterator[dict[str, object]]:
+    """Yield the sets of operands that the name of an intrinsic distinguishes, with the values of constants."""
+    pieces = [(kind, text.rpartition("=")[2]) for kind, text in pattern.pieces if kind in {"given", "number"}]
+    values = [
+        sorted(pattern.form.operands[name].constants(slots) or ()) if kind == "number" else (None, True)
+        for kind, name in pieces
+    ]
+    for chosen in product(*values):
+        yield {name: value for (_, name), value in zip(pieces, chosen, strict=True) if value is not None}
 
 
 def test_patterns_generate_exactly_the_names_of_llvm() -> None:
     made = set(all_names())
-    own = {name for name in made if ".wgmma.mma_async." in name}
-    assert made - own == set(NAMES)
-    assert {read_name(name).origin for name in own} == {"nvidia"}
+    origins = {name: read_name(name).origin for name in made}
+    assert {name for name, origin in origins.items() if origin == "llvm"} == set(NAMES)
+    assert {".wgmma.mma_async." in name for name, origin in origins.items() if origin == "nvidia"} == {True}
+    assert {name.rpartition(".")[2] for name, origin in origins.items() if origin == "later"} == {"ue8m0"}
 
 
 def test_names_round_trip() -> None:
@@ -46,9 +67,8 @@ def test_names_round_trip() -> None:
         found = read_name(name)
         assert found.origin == "llvm"
         words = {slot: word for slot, word in found.words.items() if slot not in found.form.parts}
-        marked = ".stride" in name or ".tl." in name
-        assert name_of(found.form, words, marked=marked) == SAME.get(name, name)
-        assert found.targets or found.form.family == "async_copy"
+        assert name_of(found.form, words, found.operands) == SAME.get(name, name)
+        assert found.targets or found.form.family in _SINCE_FIRST
 
 
 KNOWN = [
@@ -75,6 +95,8 @@ KNOWN = [
     ),
     ("cp.async.bulk.tensor.reduce.xor.tile.3d", "tensor.reduce", {"redOp": "xor"}, "sm_90", (8, 0)),
     ("wgmma.fence.sync.aligned", "wgmma.fence", {}, "sm_90a", (8, 0)),
+    ("cp.async.ca.shared.global.8.s", "async_copy.cp_async", {"cop": "ca"}, "sm_80", (7, 0)),
+    ("mapa.shared.cluster", "memory.mapa", {"space": "shared::cluster"}, "sm_90", (7, 8)),
 ]
 
 
@@ -85,6 +107,25 @@ def test_name_implies_form_words_and_availability(name, form, words, targets, pt
     assert words.items() <= found.words.items()
     assert found.targets == (targets,)
     assert found.ptx == ptx
+
+
+@pytest.mark.parametrize(
+    ("name", "operands"),
+    [
+        ("tcgen05.mma.sp.tensor.scale_d.disable_output_lane.cg2.ashift", {"scale_input_d", "disable_output_lane"}),
+        ("tcgen05.mma.ws.shared.zero_col_mask", {"zero_column_mask_desc"}),
+        ("tcgen05.commit.mc.shared.cg1", {"in_shared"}),
+        ("tcgen05.commit.mc.cg1", set()),
+    ],
+)
+def test_name_implies_operands(name: str, operands: set[str]) -> None:
+    found = read_name(f"llvm.nvvm.{name}")
+    assert found.operands.keys() == operands
+    assert "kind" not in found.words, "the kind of a multiplication is an argument"
+
+
+def test_size_of_a_copy_is_in_the_name() -> None:
+    assert read_name("llvm.nvvm.cp.async.ca.shared.global.8.s").operands == {"cp_size": 8, "src_size": None}
 
 
 @pytest.mark.parametrize(

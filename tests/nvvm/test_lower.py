@@ -1,4 +1,4 @@
-"""`wl.lower` and `warploom lower`: functions, constants, structs, LLVM, the wgmma protocol, and errors."""
+"""`wl.lower` and `warploom lower`: functions, LLVM IR, the wgmma protocol, and errors."""
 
 from __future__ import annotations
 
@@ -37,32 +37,6 @@ def test_ptx_is_legal() -> None:
     assert ptx.startswith(".version 8.0\n.target sm_90a")
 
 
-def test_chained_multiplications_share_accumulator_registers() -> None:
-    lines = [line.strip() for line in wl.lower(WHOLE).splitlines()]
-    first, second = (line for line in lines if line.startswith("wgmma.mma_async"))
-    assert first.partition("}")[0] == second.partition("}")[0]
-    assert not any(line.startswith("mov") for line in lines)
-
-
-def test_reused_accumulator_is_copied() -> None:
-    text = function(FENCE, f"%0 = {MULTIPLY.format('%c')}", f"%1 = {MULTIPLY.format('%c')}", COMMIT, WAIT)
-    assert wl.lower(text).count("mov.f32") == 8
-
-
-def test_constants_and_structs() -> None:
-    text = function(
-        "%z = llvm.mlir.constant(1.5 : f32) : f32",
-        f"%u = llvm.mlir.undef : {STRUCT}",
-        f"%s = llvm.insertvalue %z, %u[2] : {STRUCT}",
-        f"%t = llvm.extractvalue %c[1] : {STRUCT}",
-        f"%v = llvm.insertvalue %t, %s[0] : {STRUCT}",
-        result="%v",
-    )
-    ptx = wl.lower(text)
-    assert "0f3FC00000" in ptx
-    assert wl.check(ptx).ok
-
-
 def test_kernel_becomes_an_entry() -> None:
     text = "llvm.func @k(%i: i32) attributes {nvvm.kernel} {\n  nvvm.griddepcontrol wait\n  llvm.return\n}\n"
     assert ".visible .entry k(" in wl.lower(text)
@@ -72,10 +46,10 @@ def test_kernel_becomes_an_entry() -> None:
 
 def test_to_llvm() -> None:
     text = wl.lower(WHOLE, to="llvm")
-    assert '"llvm.nvvm.wgmma.fence.sync.aligned"' in text
-    assert '"llvm.nvvm.wgmma.wait_group.sync.aligned"' in text
-    assert '"=f,=f,=f,=f,0,1,2,3,l"' in text
-    assert "nvvm.wgmma.mma_async %" not in text
+    assert "call void @llvm.nvvm.wgmma.fence.sync.aligned()" in text
+    assert "call void @llvm.nvvm.wgmma.wait_group.sync.aligned(i64 0)" in text
+    assert "asm sideeffect" in text
+    assert wl.lower(text, "llvm") == wl.lower(WHOLE)
 
 
 def test_lowering_to_nvvm_prints_canonical_text() -> None:
@@ -85,10 +59,7 @@ def test_lowering_to_nvvm_prints_canonical_text() -> None:
 
 def test_inline_ptx() -> None:
     text = function('%0 = nvvm.inline_ptx "add.u32 {$w0}, {$r0}, 1;" ro (%i : i32) -> i32')
-    ptx = wl.lower(text)
-    assert "add.u32 %r1, %r0, 1;" in ptx
-    with pytest.raises(LowerError, match="contains illegal PTX"):
-        wl.lower(function('nvvm.inline_ptx "%%%"'))
+    assert "add.u32 %r2, %r1, 1;" in wl.lower(text)
 
 
 @pytest.mark.parametrize(
@@ -120,13 +91,7 @@ def test_legal_protocol_has_no_warnings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("llvm.func @f(", "<text>:1"),
-        ("llvm.func @f() {\n^a:\n  llvm.br ^a\n}\n", "<text>"),
-        ("llvm.func @f()\n", "has no body"),
-        ("func.func @f() {\n  nvvm.mbarrier.init\n}\n", "<text>:"),
-    ],
+    ("text", "message"), [("llvm.func @f(", "<text>:1"), ("func.func @f() {\n  nvvm.mbarrier.init\n}\n", "<text>:")]
 )
 def test_illegal_text_is_an_error(text: str, message: str) -> None:
     with pytest.raises(LowerError) as caught:
@@ -149,9 +114,9 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "wgmma.mma_async" in ptx
     (tmp_path / "k.ptx").write_text(ptx)
     assert main(["lower", str(tmp_path / "k.ptx"), "--to", "nvvm"]) == 0
-    assert capsys.readouterr().out.count("nvvm.wgmma.mma_async") == 2
+    assert capsys.readouterr().out.count("wgmma.mma_async") == 2
     assert main(["lower", str(path), "--arch", "sm_80"]) == 1
-    assert "k.mlir:2:3: error[wgmma.fence/target]" in capsys.readouterr().err
+    assert "k.mlir:2:3: error[lower.llvm]: 'nvvm.wgmma.fence.aligned' cannot lower the call" in capsys.readouterr().err
     path.write_text(WHOLE.replace(FENCE, ""))
     assert main(["lower", str(path)]) == 0
     assert "warning[lower.protocol]" in capsys.readouterr().err

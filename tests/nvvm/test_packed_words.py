@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from warploom.cli import main
 from warploom.diagnostics import UsageError
 from warploom.layout import Descriptor
-from warploom.nvvm.explain import descriptor_rows, explain_word
+from warploom.nvvm.explain import descriptor_rows, number_page
 from warploom.nvvm.packed import WORDS
 from warploom.nvvm.packed.fields import Field, PackedWord, WordError
 from warploom.nvvm.packed.matrix import MMA, MOVE, SHAPES, TYPES
@@ -137,13 +137,36 @@ def test_explain_shows_every_possible_word(capsys):
     page = capsys.readouterr().out
     assert "| 7-4 | opc | 1 | and.popc |" in page
     assert "| 39-32 | shape | 5 | m8n8k128 |" in page
-    assert "a shared-memory matrix descriptor" in page
-    assert "the modifier word of a tcgen05 multiplication: " in page
+    assert "cannot have this number" not in page
+
+
+def test_illegal_number_shows_why_no_word_has_it(capsys):
+    assert main(["explain", "99999999"]) == 0
+    page = capsys.readouterr().out
+    assert "the modifier word of a tcgen05 multiplication: 0x5f5e0ff does not fit 11 bits" in page
+    assert "a shared-memory matrix descriptor" not in page
+
+
+@given(st.integers(0, 2**64 - 1), st.booleans())
+def test_plain_number_is_a_descriptor_only_if_it_is_plausible(value, masked):
+    value &= 0xC00E_3FFF_3FFF_3FFF if masked else ~0
+    plausible = value > 0xFFFF_FFFF and value == Descriptor.decode(value).encode()
+    assert ("a shared-memory matrix descriptor" in number_page(str(value))) == plausible
+    assert "a shared-memory matrix descriptor" in number_page(f"descriptor:{value:#x}")
+
+
+def test_prefix_selects_the_word():
+    page = number_page("config:25")
+    assert "the configuration word" in page
+    assert "the operands of a scaled" not in page
+    assert "opc is 3" in number_page(f"mma:{MMA.encode(aty=6, bty=6, shape=1) | 0x30:#x}")
+    with pytest.raises(UsageError, match="unknown word 'colour'; expected mma, move"):
+        number_page("colour:5")
 
 
 @pytest.mark.parametrize("text", ["0x", "12q", "0x1ffffffffffffffff", "1.5"])
 def test_text_that_is_no_number_is_an_error(text, capsys):
     with pytest.raises(UsageError):
-        explain_word(text)
+        number_page(text)
     assert main(["explain", text]) == 2
     assert "error" in capsys.readouterr().err

@@ -9,30 +9,34 @@ pytest.importorskip("xdsl")
 from xdsl.irdl import IRDLOperation
 
 from warploom.isa.model.table import Row as FormRow
+from warploom.layout import Descriptor
 from warploom.nvvm.dialect import OPERATIONS
 from warploom.nvvm.dialect.attributes import WgmmaType
 from warploom.nvvm.forms import WGMMA_DESCRIPTORS
+from warploom.nvvm.reference import tables
 from warploom_lab.pages.nvvm import pages
-from warploom_lab.pages.wgmma_text import TABLES, Row
 
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
-BY_TITLE = {table.title: {row.subject: row for row in table.rows} for table in TABLES}
 MULTIPLY = "nvvm.wgmma.mma_async"
 
 
-def correct(row: Row) -> str:
-    return row.correction or row.statement
+def table(name: str) -> dict[str, dict[str, str]]:
+    """Return the corrected rows by their first cell."""
+    return {next(iter(row.values())): row for row in tables()[name].corrected()}
+
+
+ROSTER, PROPERTIES, UNION = (table(name) for name in ("roster", "properties", "union"))
+STATED = "text and correction"
 
 
 def rows_of(element: str) -> list[FormRow]:
     return [row for form in WGMMA_DESCRIPTORS for row in form.rows if row.allows("atype", element)]
 
 
-@pytest.mark.parametrize("name", BY_TITLE["Operations and their properties"])
+@pytest.mark.parametrize("name", ROSTER)
 def test_properties(name: str) -> None:
     definition = BY_NAME[name].get_irdl_definition()
-    row = BY_TITLE["Operations and their properties"][name]
-    assert correct(row) == (", ".join(definition.properties) or "none")
+    assert ROSTER[name]["properties"] == (", ".join(definition.properties) or "none")
 
 
 def definition_of(name: str) -> dict[str, str]:
@@ -44,20 +48,19 @@ def definition_of(name: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(("about", "place"), [("descA", 1), ("descB", 2), ("accumIn", 0)])
 def test_operands(about: str, place: int) -> None:
-    name, _, position = correct(BY_TITLE[f"Operands, properties and result of {MULTIPLY}"][about]).partition(", ")
+    name, _, position = PROPERTIES[about][STATED].partition(", ")
     assert definition_of(MULTIPLY)[name] == position == f"operand {place}"
 
 
 def test_types_of_a() -> None:
-    row = BY_TITLE[f"Operands, properties and result of {MULTIPLY}"]["typeA"]
     legal = {word for form in WGMMA_DESCRIPTORS for word in form.vocabulary["atype"]}
-    assert set(correct(row).split()) == legal
+    assert set(PROPERTIES["typeA"][STATED].split()) == legal
     assert legal < set(WgmmaType.cases)
 
 
 def test_types_of_d() -> None:
-    row = BY_TITLE[f"Operands, properties and result of {MULTIPLY}"]["typeC"]
-    assert all(word in correct(row) for form in WGMMA_DESCRIPTORS for word in form.vocabulary["dtype"])
+    stated = PROPERTIES["typeC"][STATED]
+    assert all(word in stated for form in WGMMA_DESCRIPTORS for word in form.vocabulary["dtype"])
 
 
 def test_n() -> None:
@@ -78,29 +81,36 @@ def test_accumulator(n: int, d: str, k: int, registers: int) -> None:
     assert counts == {registers} == {n * int(d[1:]) // 64}
 
 
-@pytest.mark.parametrize("title", ["nvvm.wgmma.commit.group.sync.aligned", "nvvm.wgmma.wait.group.sync.aligned"])
-def test_groups(title: str) -> None:
-    found = definition_of(title)
-    assert found == ({"group": "property"} if "wait" in title else {})
-    assert set(BY_TITLE[title]) == (
-        {"groupDepth", "wgmma_type / wgmma_layout / shape-N"} if found else {"wgmma_type", "wgmma_layout"}
-    )
+@pytest.mark.parametrize("name", ["nvvm.wgmma.commit.group.sync.aligned", "nvvm.wgmma.wait.group.sync.aligned"])
+def test_groups(name: str) -> None:
+    assert definition_of(name) == ({"group": "property"} if "wait" in name else {})
+    assert PROPERTIES["wgmma_type, wgmma_layout"][STATED] == "no property, no PTX modifier"
 
 
-@pytest.mark.parametrize("name", BY_TITLE["Availability"])
+@pytest.mark.parametrize("name", ROSTER)
 def test_availability(name: str) -> None:
-    target, version = BY_TITLE["Availability"][name].statement.split(", PTX ")
+    target, version = ROSTER[name]["SM floor and ptx_min"].split(", PTX ")
     rows = [row for form in BY_NAME[name].FORMS for row in form.rows]
     assert {row.targets for row in rows} == {(target,)}
     assert ".".join(map(str, min(row.ptx for row in rows))) == version
 
 
-def test_verifier_corrections_have_evidence() -> None:
-    assert [row.subject for row in TABLES[-1].rows] == [
-        "K", "N", "descA", "descB", "accumulator", "scaleOut", "commit and wait", "wait depth",
-    ]  # fmt: skip
-    for row in TABLES[-1].rows:
-        assert bool(row.correction) == bool(row.evidence)
+@pytest.mark.parametrize(("field", "name"), [
+    ("start_addr", "start_address"), ("lbo", "leading_byte_offset"), ("sbo", "stride_byte_offset"),
+    ("base_offset", "base_offset"), ("swizzle_mode", "swizzle"),
+])  # fmt: skip
+def test_bits_of_a_descriptor(field: str, name: str) -> None:
+    def value(bit: int) -> int:
+        return getattr(Descriptor.decode(1 << bit), name)
+
+    high, low = map(int, UNION[field]["correct bits"].split("-"))
+    empty = getattr(Descriptor.decode(0), name)
+    assert [bit for bit in range(64) if value(bit) != empty] == list(range(low, high + 1))
+
+
+def test_corrections_have_a_source() -> None:
+    for name in ("properties", "verifier", "notes"):
+        assert all(row[-1] != "-" for row in tables()[name].rows if "=>" in row[1])
 
 
 def test_every_operation_has_its_page() -> None:

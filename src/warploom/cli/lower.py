@@ -46,7 +46,7 @@ def declare(add: Add) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command `lower` and return its exit status."""
     from warploom.diagnostics import render
-    from warploom.nvvm import LowerError, lower, protocol_warnings
+    from warploom.nvvm import LowerError, lower, notes, protocol_warnings
 
     text, name = read_text(options.file)
     source = options.source or _SOURCES.get(Path(options.file).suffix, "nvvm")
@@ -57,7 +57,10 @@ def run(options: argparse.Namespace) -> int:
     except LowerError as error:
         print(render(error.diagnostics, color=color), end="", file=sys.stderr)
         return FINDINGS
-    if source == "nvvm" and (found := protocol_warnings(text, name)):
+    found = protocol_warnings(text, name) if source == "nvvm" else []
+    if source == "builtin":
+        found = notes(text, options.arch, name)
+    if found:
         print(render(found, color=color), end="", file=sys.stderr)
     return OK
 

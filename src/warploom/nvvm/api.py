@@ -10,13 +10,12 @@ from warploom.check.header import find_target, find_version
 from warploom.diagnostics import Diagnostic, Severity, Source, Span, UsageError
 from warploom.isa.model.availability import Target, Version
 from warploom.nvvm.errors import LowerError, require_xdsl
-from warploom.nvvm.llvm.backend import BackendError, canonical, error_at, without_bits
+from warploom.nvvm.llvm.backend import BackendError, canonical, error_at, line_like, without_bits
 from warploom.nvvm.llvm.calls import Call, follow, instruction_lines
 from warploom.nvvm.llvm.compile import CompileError, Report, compile_llvm
 from warploom.ptx import parse
 
 if TYPE_CHECKING:
-    from warploom.nvvm.mlir.to_llvm_ir import LlvmText
     from warploom.nvvm.mlir_text import ParsedModule
 
 _LEVELS = {"builtin": ("nvvm", "llvm", "ptx"), "nvvm": ("nvvm", "llvm", "ptx"), "llvm": ("ptx",), "ptx": ("nvvm",)}
@@ -66,7 +65,7 @@ def lower(
 
     Errors: UsageError lower.level, lower.target, lower.packages; LowerError lower.text, lower.operation,
         lower.unknown, lower.function, lower.llvm, and the rule codes of `check` for instructions that the target lacks;
-        BuiltinError builtin.text, builtin.arguments, builtin.operand, builtin.target, builtin.computed
+        BuiltinError builtin.text, builtin.arguments, builtin.operand, builtin.target
     """
     known = find_target(target)
     version = None if ptx_version is None else find_version(ptx_version)
@@ -78,16 +77,15 @@ def lower(
     from warploom.nvvm.mlir_text import parse_mlir
 
     if source == "ptx":
-        from warploom.nvvm.raise_to_nvvm import raise_to_nvvm
+        from warploom.nvvm.lifting import lift
 
-        return Lowered(str(raise_to_nvvm(parse(text, name))) + "\n", "", known)
+        return Lowered(str(lift(parse(text, name))) + "\n", "", known)
     if source == "builtin":
-        from warploom.nvvm.builtins.lowering import lower_builtin
+        from warploom.nvvm.builtins.lowering import translate
 
-        if to == "ptx":
-            return Lowered(lower_builtin(text, to, target, version, name), "", known)
-        text = lower_builtin(text, "nvvm", target, version, name)
-    parsed = parse_mlir(text, name)
+        parsed = translate(text, known, name)
+    else:
+        parsed = parse_mlir(text, name)
     return Lowered(str(parsed.module) + "\n", "", known) if to == "nvvm" else _from_mlir(parsed, to, known, version)
 
 
@@ -97,19 +95,25 @@ def _from_llvm(text: str, target: Target, version: Version | None, name: str) ->
     def report(line: int | None, message: str) -> Diagnostic:
         span = _line_span(source, line)
         subject = "the module" if span is None else f"'{text[span.start : span.end]}'"
-        message = message if message.startswith("cannot") else f"{subject} {message}"
+        message = message if message.startswith("cannot lower") else f"{subject} {message}"
         return Diagnostic("lower.llvm", Severity.ERROR, message, source, span)
 
     ptx = _compile(text, target, version, report)
-    if found := [replace(each, source=source, span=None) for each in check(ptx) if each.severity is Severity.ERROR]:
-        raise LowerError(found)
+    if found := [each for each in check(ptx) if each.severity is Severity.ERROR]:
+        printed = canonical(text)
+        lines = text.splitlines()
+        spans = [
+            _line_span(source, line_like(printed.splitlines()[line - 1], lines))
+            for line in _lines(ptx, found, printed, target)
+        ]
+        raise LowerError(replace(each, source=source, span=span) for each, span in zip(found, spans, strict=True))
     return Lowered(ptx, text, target)
 
 
 def _line_span(source: Source, line: int | None) -> Span | None:
-    if line is None:
-        return None
     lines = source.text.splitlines(keepends=True)
+    if line is None or line > len(lines):
+        return None
     start = sum(map(len, lines[: line - 1]))
     text = lines[line - 1]
     return Span(start + len(text) - len(text.lstrip()), start + len(text.rstrip()))
@@ -138,7 +142,8 @@ def _from_mlir(parsed: ParsedModule, to: str, target: Target, version: Version |
     def report(line: int | None, message: str) -> Diagnostic:
         operation = None if line is None else made.operation_at(line)
         if operation is None:
-            return parsed.diagnostic(parsed.module, f"the module {message}", "lower.llvm")
+            subject = "" if message.startswith("cannot lower") else "the module "
+            return parsed.diagnostic(parsed.module, f"{subject}{message}", "lower.llvm")
         return parsed.diagnostic(operation, f"'{operation.name}' {message}", "lower.llvm")
 
     if to == "llvm":
@@ -148,28 +153,31 @@ def _from_mlir(parsed: ParsedModule, to: str, target: Target, version: Version |
             raise LowerError([report(*error_at(error, made.text))]) from None
     ptx = _compile(made.text, target, version, report)
     if found := [each for each in check(ptx) if each.severity is Severity.ERROR]:
-        raise LowerError(_errors(ptx, found, made, parsed, target))
+        owners = [made.operation_at(line) or parsed.module for line in _lines(ptx, found, made.text, target)]
+        raise LowerError(
+            replace(parsed.diagnostic(owner, each.message, each.code, each.hint), section=each.section)
+            for owner, each in zip(owners, found, strict=True)
+        )
     return Lowered(ptx, made.text, target)
 
 
-def _errors(
-    ptx: str, found: list[Diagnostic], made: LlvmText, parsed: ParsedModule, target: Target
-) -> list[Diagnostic]:
-    """Return errors of `check` in PTX at the MLIR operations of the instructions."""
+def _lines(ptx: str, found: list[Diagnostic], llvm_ir: str, target: Target) -> list[int]:
+    """Return the line of LLVM IR from which LLVM generated the PTX of each diagnostic. The default is 1."""
     module = parse(ptx)
     bodies = [function.body for function in module.functions.values() if function.body is not None]
     instructions = [each for body in bodies for each in body.instructions()]
-    lines = [line for _, line in instruction_lines(made.text, target, module.version or (0, 0))]
-    errors: list[Diagnostic] = []
-    for each in found:
-        owners = (
-            made.operation_at(line)
-            for instruction, line in zip(instructions, lines, strict=False)
-            if each.span and instruction.span and instruction.span.start <= each.span.start < instruction.span.end
+    lines = [line for _, line in instruction_lines(llvm_ir, target, module.version or (0, 0))]
+    return [
+        next(
+            (
+                line
+                for instruction, line in zip(instructions, lines, strict=False)
+                if each.span and instruction.span and instruction.span.start <= each.span.start < instruction.span.end
+            ),
+            1,
         )
-        owner = next(owners, None) or parsed.module
-        errors.append(replace(parsed.diagnostic(owner, each.message, each.code, each.hint), section=each.section))
-    return errors
+        for each in found
+    ]
 
 
 def protocol_warnings(text: str, name: str = "<text>") -> list[Diagnostic]:
@@ -188,3 +196,14 @@ def protocol_warnings(text: str, name: str = "<text>") -> list[Diagnostic]:
         )
         for operation, message in protocol_violations(parsed.module)
     ]
+
+
+def notes(text: str, target: str = "sm_90a", name: str = "<text>") -> list[Diagnostic]:
+    """Return notes that state what `lower` adds around the calls of builtins in CUDA C or MLIR text.
+
+    Errors: as in `lower`
+    """
+    require_xdsl()
+    from warploom.nvvm.builtins.lowering import translate
+
+    return list(translate(text, find_target(target), name).notes())

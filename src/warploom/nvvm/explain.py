@@ -1,16 +1,17 @@
 """Pages of intrinsics, builtins and their numbers for the command `warploom explain`."""
 
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 
 from warploom.check.pages import form_section
 from warploom.diagnostics import UsageError
 from warploom.layout import Descriptor
-from warploom.nvvm.builtins.registry import Builtin, builtin_named, builtin_numbered
-from warploom.nvvm.intrinsic_numbers import N_FIRST, N_LAST, TENSOR_MEMORY, describe
+from warploom.nvvm.builtins.registry import BARRIERS, BUILTINS, BY_NAME, Builtin, builtin_named, builtin_numbered
+from warploom.nvvm.intrinsic_numbers import N_FIRST, N_LAST, TENSOR_MEMORY, describe, identifiers
 from warploom.nvvm.intrinsics import read_name
 from warploom.nvvm.packed import WORDS, FieldRow
+from warploom.nvvm.reference import search
 
-_ORIGINS = {"llvm": "LLVM", "nvidia": "NVIDIA's own compiler, not LLVM"}
+_ORIGINS = {"llvm": "LLVM", "nvidia": "NVIDIA's own compiler, not LLVM", "later": "a release of LLVM after 22"}
 
 
 def intrinsic_page(name: str) -> str:
@@ -19,7 +20,9 @@ def intrinsic_page(name: str) -> str:
     Errors: UsageError for an unknown name
     """
     found = read_name(name)
-    words = ", ".join(f"`.{slot}` is `{word}`" for slot, word in found.words.items() if word)
+    stated = [f"`.{slot}` is `{word}`" for slot, word in found.words.items() if word]
+    stated += [f"`{operand}` is {'present' if value is None else value}" for operand, value in found.operands.items()]
+    words = ", ".join(stated)
     lines = [
         f"# {name}\n",
         f"An intrinsic of {_ORIGINS[found.origin]}: `{found.form.name}`{', where ' if words else ''}{words}.\n",
@@ -30,58 +33,79 @@ def intrinsic_page(name: str) -> str:
 
 
 def builtin_page(name: str) -> str:
-    """Return the Markdown page of a builtin. Errors: UsageError for an unknown name."""
+    """Return the Markdown page of a builtin, or a list of the builtins whose names begin with `name`.
+
+    Errors: UsageError for an unknown name
+    """
+    prefix = name.rstrip("*_")
+    if name not in BY_NAME and (found := [each for each in BUILTINS if each.name.startswith(f"{prefix}_")]):
+        return f"# {name}\n\n" + "".join(f"- {each.number}: `{each.name}`, from {each.target} on\n" for each in found)
     return f"# {name}\n\n{_builtin(builtin_named(name))}"
+
+
+_KINDS = {"multiply": "multiplication", "warpgroup": "warpgroup multiplication"}
 
 
 def _builtin(found: Builtin) -> str:
     arguments = ", ".join(f"{each} {each.name}" for each in found.parameters)
     types = ", ".join(f"{operand} of {element}" for operand, element in found.types.items())
     return (
-        f"`{found.name}`: builtin {found.number} of NVIDIA's compiler, a {found.kind}{f' ({types})' * bool(types)},"
-        f" from {found.target} on.\n\n    {found.prototype}\n\nArguments: {arguments}"
-        f"{', then A and B' * (found.kind == 'warpgroup')}.\n"
+        f"`{found.name}`: builtin {found.number} ({found.number:#x}) of NVIDIA's compiler, a"
+        f" {_KINDS.get(found.kind, found.kind)}{f' ({types})' * bool(types)}, from {found.target} on.\n\n"
+        f"    {found.prototype}\n\nArguments: {arguments}{', then A and B' * (found.kind == 'warpgroup')}.\n"
     )
 
 
-def number_page(number: int) -> str:
-    """Return the Markdown page of the builtin and the intrinsic with the ID `number`, or "" if unknown."""
-    sections: list[str] = []
-    with suppress(UsageError):
-        sections.append(f"## a builtin\n\n{_builtin(builtin_numbered(number))}")
+def _named(number: int) -> Iterator[str]:
+    """Yield a section about the builtin, and one about the intrinsic, with the ID `number`."""
+    if BUILTINS[0].number <= number <= BARRIERS[-1]:
+        yield f"## a builtin\n\n{_said(lambda: _builtin(builtin_numbered(number)))}\n"
+    if number in identifiers() or number in TENSOR_MEMORY or N_FIRST <= number <= N_LAST:
+        yield f"## an intrinsic of NVIDIA's compiler\n\n{_said(lambda: describe(number))}\n"
+
+
+def _said(described: Callable[[], object]) -> str:
     try:
-        sections.append(f"## an intrinsic of NVIDIA's compiler\n\n{describe(number)}\n")
+        return str(described())
     except UsageError as error:
-        if number in TENSOR_MEMORY or N_FIRST <= number <= N_LAST:
-            sections.append(f"## an intrinsic of NVIDIA's compiler\n\n{error.diagnostics[0].message}\n")
-    return "\n".join(sections)
+        return f"{error.diagnostics[0].message}\n"
 
 
-# Packed words ----------------------------------------------------------------------------------------------
+# Numbers ----------------------------------------------------------------------------------------------------
 
 _WIDTH = 64
+_DESCRIPTOR = "descriptor"
+_DESCRIPTOR_TITLE = "a shared-memory matrix descriptor"
 _DESCRIPTOR_BITS = 0xC00E_3FFF_3FFF_3FFF
 _SWIZZLES = {0: "none", 1: "128 bytes", 2: "64 bytes", 3: "32 bytes"}
 
 
-def explain_word(text: str) -> str:
-    """Return a Markdown page that decodes a number under each definition of a packed word.
+def number_page(text: str) -> str:
+    """Return the Markdown page of a number: its names, its facts, and its packed words.
 
-    Errors: UsageError for text that is no number of 64 bits
+    `text` is a number, or a word and a number such as `descriptor:0x4000004000010000`. A plain number is decoded as a
+    matrix descriptor only if it has more than 32 bits, and if all bits outside the fields are 0.
+
+    Errors: UsageError for text that is no number of 64 bits, or for an unknown word
     """
-    value = read_number(text)
-    pages = [f"# {value:#x}\n"]
-    # The page ends with the reasons of the definitions that do not allow the number.
+    kind, _, digits = text.rpartition(":")
+    value = read_number(digits)
+    if kind and kind not in (*WORDS, _DESCRIPTOR):
+        raise UsageError(f"unknown word {kind!r}; expected {', '.join((*WORDS, _DESCRIPTOR))}")
+    pages = [] if kind else [*_named(value), search(digits)]
     refused: list[str] = []
+    # WORDS has the words with few legal numbers first.
     for word in WORDS.values():
-        if error := word.error(value):
-            refused.append(error)
-        else:
-            pages.append(f"## {word.title}\n\n{_table(word.rows(value))}\nSource: {word.source}\n")
-    pages.append(f"## a shared-memory matrix descriptor\n\n{_table(descriptor_rows(value))}\nSource: PTX ISA 9.7.15\n")
-    if refused:
-        pages.append("## packed words that cannot have this number\n\n" + "".join(f"- {error}\n" for error in refused))
-    return "\n".join(pages)
+        if kind in ("", word.name):
+            if error := word.error(value):
+                refused.append(error)
+            else:
+                pages.append(f"## {word.title}\n\n{_table(word.rows(value))}\nSource: {word.source}\n")
+    if kind == _DESCRIPTOR or (not kind and value >> 32 and not value & ~_DESCRIPTOR_BITS):
+        pages.append(f"## {_DESCRIPTOR_TITLE}\n\n{_table(descriptor_rows(value))}\nSource: PTX ISA 9.7.15\n")
+    if not any(pages):
+        pages.append("## packed words that cannot have this number\n\n" + "".join(f"- {each}\n" for each in refused))
+    return "\n".join([f"# {value:#x} ({value})\n", *(page for page in pages if page)])
 
 
 def read_number(text: str) -> int:

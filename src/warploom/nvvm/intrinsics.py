@@ -14,6 +14,7 @@ from functools import cache, cached_property
 from importlib import import_module
 from importlib.resources import files
 from itertools import product
+from types import MappingProxyType
 from typing import Any
 
 from warploom.diagnostics import UsageError
@@ -24,9 +25,11 @@ from warploom.isa.model.table import Row
 from warploom.nvvm import forms
 
 _PIECE = re.compile(
-    r"\[\.\{(?P<maybe>\w+)\}\]|\[_\{(?P<joined>\w+)\}\]|\[\.(?P<plain>\w+)\]|\{(?P<slot>\w+)\}|(?P<text>[^\[{]+)"
+    r"\[\.\{(?P<maybe>\w+)\}\]|\[_\{(?P<joined>\w+)\}\]|\[\.(?P<given>\w+=\w+)\]|\{(?P<slot>\w+)\}|<(?P<number>\w+)>"
+    r"|(?P<text>[^\[{<]+)"
 )
 _POINTERS = re.compile(r"(?:\.p\d+)+$")
+NO_OPERANDS: Mapping[str, object] = MappingProxyType({})
 _TYPE_SLOTS = ("atype", "btype")
 _DEFAULT_TYPE = "f16"
 _SEPARATORS = {"slot": "", "maybe": ".", "joined": "_"}
@@ -35,11 +38,16 @@ _SEPARATORS = {"slot": "", "maybe": ".", "joined": "_"}
 
 @dataclass(frozen=True, slots=True)
 class Intrinsic:
-    """Intrinsic of LLVM or NVIDIA: its form, and its modifiers by name ("" for an absent one)."""
+    """Intrinsic of LLVM or NVIDIA: its form, and its modifiers by name ("" for an absent one).
+
+    `operands` has the optional operands that the name implies, and the values of constant operands in the name. The
+    arguments of a call state the modifiers that `words` lacks.
+    """
 
     name: str
     form: Form
     words: dict[str, str]
+    operands: dict[str, int | None]
     origin: str
 
     @property
@@ -67,9 +75,11 @@ class Pattern:
     words: Mapping[str, str] = field(default_factory=dict[str, str])
     types: str = ""
     equal: bool | None = None
+    needs: str = ""
     excluded: str = ""
     spelling: Mapping[str, str] = field(default_factory=dict[str, str])
     origin: str = "llvm"
+    signature: str | None = None
 
     @cached_property
     def pieces(self) -> tuple[tuple[str, str], ...]:
@@ -88,8 +98,11 @@ class Pattern:
         for kind, text in self.pieces:
             if kind == "text":
                 parts.append(re.escape(text))
-            elif kind == "plain":
-                parts.append(rf"(?:\.{text})?")
+            elif kind == "given":
+                word, _, operand = text.partition("=")
+                parts.append(rf"(?P<{operand}>\.{word})?")
+            elif kind == "number":
+                parts.append(rf"(?P<{text}>\d+)")
             else:
                 words = sorted(map(self.spelled, self._vocabulary(text)), key=len, reverse=True)
                 choice = f"(?P<{text}>{'|'.join(map(re.escape, words))})"
@@ -104,7 +117,7 @@ class Pattern:
             return [form.composites[slot].format(**dict(zip(parts, each, strict=True))) for each in every]
         words = sorted(form.vocabulary.get(slot, frozenset()))
         words += [word.literal for word in form.syntax.words if word.slot == slot == word.literal]
-        return [word for word in dict.fromkeys(words) if word != self.excluded]
+        return [word for word in dict.fromkeys(words) if word not in self.excluded.split()]
 
     def spelled(self, word: str) -> str:
         """Return the spelling of a PTX modifier in intrinsic names."""
@@ -122,17 +135,20 @@ class Pattern:
             and all(words.get(text) for kind, text in self.pieces if kind == "slot")
             and (not self.types or {a, b} <= set(self.types.split()))
             and (self.equal is None or (a == b) == self.equal)
-            and (not self.excluded or self.excluded not in words.values())
+            and not set(self.excluded.split()) & set(words.values())
         )
 
-    def written(self, words: Mapping[str, str], *, marked: bool) -> str:
-        """Return the intrinsic's name with modifiers `words`. `marked` adds optional parts like `.stride`."""
+    def written(self, words: Mapping[str, str], operands: Mapping[str, object]) -> str:
+        """Return the intrinsic's name with modifiers `words`. A present operand adds a part such as `.stride`."""
         parts: list[str] = []
         for kind, text in self.pieces:
             if kind == "text":
                 parts.append(text)
-            elif kind == "plain":
-                parts.append(f".{text}" if marked else "")
+            elif kind == "given":
+                word, _, operand = text.partition("=")
+                parts.append(f".{word}" if operand in operands else "")
+            elif kind == "number":
+                parts.append(str(operands[text]))
             elif word := self.spelled(words[text]):
                 parts.append(f"{_SEPARATORS[kind]}{word}")
         return "".join(parts)
@@ -151,7 +167,13 @@ class Pattern:
         for row in form.rows:
             if not all(row.allows(slot, word) for slot, word in known.items() if slot in form.columns):
                 continue
-            rest = {slot: cell for slot, cell in row.cells.items() if slot not in known}
+            # The arguments of a call state some required modifiers.
+            stated = {each.partition(":")[0] for each in (self.signature or "").split()}
+            rest = {
+                slot: cell
+                for slot, cell in row.cells.items()
+                if slot not in known and ("" in cell or slot not in stated)
+            }
             if all(len(cell) == 1 or "" in cell for cell in rest.values()):
                 yield {**{slot: "" if "" in cell else cell[0] for slot, cell in rest.items()}, **known}
 
@@ -160,10 +182,21 @@ class Pattern:
 
 
 @cache
-def _table() -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
-    """Return the table `spelling` of intrinsics.toml, and the other tables by key."""
-    entries = tomllib.loads(files("warploom.nvvm").joinpath("intrinsics.toml").read_text(encoding="utf-8"))
-    return entries.pop("spelling"), entries
+def _table() -> dict[str, dict[str, Any]]:
+    """Return the tables of intrinsics.toml by key. The keys `codes` and `spelling` are no forms."""
+    return tomllib.loads(files("warploom.nvvm").joinpath("intrinsics.toml").read_text(encoding="utf-8"))
+
+
+def _entries() -> Iterator[tuple[Form, dict[str, Any]]]:
+    """Yield each form with its table."""
+    for key, entry in _table().items():
+        if "names" in entry:
+            yield from ((form, entry) for form in _forms_of(key))
+
+
+def codes() -> dict[str, list[str]]:
+    """Return lists of words by name. An argument of a call may be the index of a word in a list."""
+    return _table()["codes"]
 
 
 def _forms_of(key: str) -> Sequence[Form]:
@@ -175,52 +208,56 @@ def _forms_of(key: str) -> Sequence[Form]:
 @cache
 def patterns() -> tuple[Pattern, ...]:
     """Return the patterns of all names in the order of intrinsics.toml."""
-    spelling, entries = _table()
+    spelling = _table()["spelling"]
     every = (
         Pattern(form, **{**fields, "spelling": spelling | fields.get("spelling", {})})
-        for key, entry in entries.items()
-        for form in _forms_of(key)
-        for fields in _expanded(entry["names"])
+        for form, entry in _entries()
+        for fields in _expanded(entry)
     )
     return tuple(pattern for pattern in every if set(pattern.slots) <= pattern.form.slot_names)
 
 
-def _expanded(names: Sequence[str | dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for entry in names:
-        if isinstance(entry, str):
-            yield {"name": entry}
-        elif "ordered" not in entry:
-            yield entry
+def _expanded(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the fields of the patterns of one table."""
+    signature: dict[str, Any] = {"signature": entry.get("signature")}
+    for each in entry["names"]:
+        if isinstance(each, str):
+            yield signature | {"name": each}
+        elif "ordered" not in each:
+            yield signature | each
         else:
             # One pattern for each memory order.
-            name, space, suffix = entry["ordered"], {"space": entry["space"]}, f"space.{entry['suffix']}"
-            default = {"sem": entry["default"], "scope": "cluster", **space}
-            yield {"name": f"{name}.scope.cta.{suffix}", "words": {"sem": "", "scope": "", **space}}
-            yield {"name": f"{name}.scope.{{scope}}.{suffix}", "words": default}
-            yield {"name": f"{name}.{{sem}}.scope.{{scope}}.{suffix}", "words": {"sem": "relaxed", **space}}
-
-
-@cache
-def signatures() -> dict[Form, str]:
-    """Return the signatures of LLVM's intrinsics by form. A signature lists results and operands."""
-    _, entries = _table()
-    return {form: each["signature"] for key, each in entries.items() if "signature" in each for form in _forms_of(key)}
+            name, space, suffix = each["ordered"], {"space": each["space"]}, f"space.{each['suffix']}"
+            default = {"sem": each["default"], "scope": "cluster", **space}
+            yield signature | {"name": f"{name}.scope.cta.{suffix}", "words": {"sem": "", "scope": "", **space}}
+            yield signature | {"name": f"{name}.scope.{{scope}}.{suffix}", "words": default}
+            relaxed = {"sem": "relaxed", **space}
+            yield signature | {"name": f"{name}.{{sem}}.scope.{{scope}}.{suffix}", "words": relaxed}
 
 
 # Names ------------------------------------------------------------------------------------------------------
 
 
-def name_of(form: Form, words: Mapping[str, str], *, marked: bool = True) -> str:
-    """Return the name of an instruction's intrinsic. `marked` is True for a call with the optional stride.
+def pattern_of(form: Form, words: Mapping[str, str], operands: Mapping[str, object]) -> Pattern:
+    """Return the pattern of the name of an instruction's intrinsic.
 
     Errors: UsageError if LLVM has no such intrinsic
     """
     slots = slots_of(form, {slot: word for slot, word in words.items() if word})
     for pattern in patterns():
-        if pattern.form is form and pattern.fits(slots):
-            return pattern.written(slots, marked=marked)
+        if pattern.form is form and pattern.fits(slots) and (not pattern.needs or pattern.needs in operands):
+            return pattern
     listed = " ".join(f"{slot}={word}" for slot, word in words.items() if word) or "no words"
     raise UsageError(f"LLVM has no intrinsic of {form.name} with {listed}")
+
+
+def name_of(form: Form, words: Mapping[str, str], operands: Mapping[str, object] = NO_OPERANDS) -> str:
+    """Return the name of an instruction's intrinsic. `operands` are the present operands, such as an optional stride.
+
+    Errors: UsageError if LLVM has no such intrinsic
+    """
+    slots = slots_of(form, {slot: word for slot, word in words.items() if word})
+    return pattern_of(form, words, operands).written(slots, operands)
 
 
 def read_name(name: str) -> Intrinsic:
@@ -231,7 +268,11 @@ def read_name(name: str) -> Intrinsic:
         if (found := pattern.regex.fullmatch(plain)) is None:
             continue
         words = {slot: pattern.word(slot, found[slot] or "") for slot in pattern.slots}
+        operands: dict[str, int | None] = dict.fromkeys([pattern.needs] if pattern.needs else ())
+        for kind, text in pattern.pieces:
+            if kind in {"given", "number"} and (part := found[text.rpartition("=")[2]]):
+                operands[text.rpartition("=")[2]] = int(part) if kind == "number" else None
         for completed in pattern.completed(words):
             if pattern.fits(completed):
-                return Intrinsic(name, pattern.form, completed, pattern.origin)
+                return Intrinsic(name, pattern.form, completed, operands, pattern.origin)
     raise UsageError(f"unknown intrinsic {name!r}")

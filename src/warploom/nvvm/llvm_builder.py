@@ -10,7 +10,10 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, i1, 
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from warploom.nvvm.dialect.types import pointer_to
+from warploom.nvvm.dialect.types import pointer_to, width_of
+from warploom.nvvm.mlir.llvm_syntax import operation_class
+
+_NOT_EQUAL = IntegerAttr(1, i64)
 
 
 @dataclass
@@ -68,18 +71,38 @@ class LlvmBuilder:
         """Return a value with the same bits and another type."""
         return value if value.type == type else self._add(llvm.BitcastOp(value, type))
 
+    def resized(self, value: SSAValue, type: IntegerType) -> SSAValue:
+        """Return an integer without its upper bits, or with zeros as upper bits, as an integer of another type."""
+        if value.type == type:
+            return value
+        resize = llvm.TruncOp if width_of(value.type) > width_of(type) else llvm.ZExtOp
+        return self._add(resize(value, type))
+
+    def binary(self, operation: type[llvm.AndOp | llvm.OrOp | llvm.ShlOp], a: SSAValue, b: SSAValue | int) -> SSAValue:
+        """Return the result of a bitwise operation or a shift. The second operand may be a number."""
+        return self._add(operation(a, self.constant(b, IntegerType(width_of(a.type))) if isinstance(b, int) else b))
+
+    def is_not_zero(self, value: SSAValue) -> SSAValue:
+        """Return true for an integer other than zero."""
+        return self._add(llvm.ICmpOp(value, self.constant(0, IntegerType(width_of(value.type))), _NOT_EQUAL))
+
+    def assembly(
+        self, text: str, constraints: Sequence[str], args: Sequence[SSAValue], results: Sequence[Attribute]
+    ) -> list[SSAValue]:
+        """Write inline assembly with side effects. Return its results."""
+        types = [LLVMStructType.from_type_list(results)] if len(results) > 1 else results
+        asm = llvm.InlineAsmOp(text, ",".join(constraints), args, types, asm_dialect=0, has_side_effects=True)
+        self.operations.append(asm)
+        return [] if asm.res is None else [asm.res] if len(results) == 1 else self.elements(asm.res)
+
     def in_space(self, pointer: SSAValue, space: int) -> SSAValue:
         """Return a pointer converted to an address space."""
         if pointer.type == pointer_to(space):
             return pointer
-        return self._add(AddrSpaceCast.create(operands=[pointer], result_types=[pointer_to(space)]))
+        return self._add(
+            operation_class("llvm.addrspacecast").create(operands=[pointer], result_types=[pointer_to(space)])
+        )
 
     def _add(self, operation: Operation) -> SSAValue:
         self.operations.append(operation)
         return operation.results[0]
-
-
-class AddrSpaceCast(Operation):
-    """Conversion of a pointer to another address space."""
-
-    name = "llvm.addrspacecast"

@@ -1,5 +1,6 @@
 """MLIR text parsed to a verified module, with the span of each operation."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -15,9 +16,10 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
 
 from warploom.diagnostics import Diagnostic, Severity, Source, Span
+from warploom.diagnostics.wording import did_you_mean
 from warploom.nvvm.dialect import NVVM
 from warploom.nvvm.errors import LowerError
-from warploom.nvvm.mlir.llvm_syntax import LlvmContext
+from warploom.nvvm.mlir.llvm_syntax import SYNTAX_NAMES, LlvmContext
 
 
 @dataclass(frozen=True)
@@ -49,24 +51,62 @@ class _Parser(Parser):
 
     def __init__(self, context: LlvmContext, source: Source) -> None:
         super().__init__(context, source.text, source.name)
+        self.context = context
         self.spans: dict[Operation, Span] = {}
 
     def parse_operation(self) -> Operation:
         start = self.pos
+        found = _NAME.match(self.lexer.input.content, start)
+        name = found[1] if found else ""
         try:
             operation = super().parse_operation()
         except VerifyException as error:
-            self.raise_error(str(error), start, max(self.pos, start + 1))
+            self.raise_error(_about(name, str(error)), start, max(self.pos, start + 1))
+        except _MALFORMED:
+            self.raise_error(f"'{name}' is malformed", start, max(self.pos, start + 1))
         except ParseError as error:
             if "is not registered" not in error.msg or error.span.start < self.pos:
                 raise
-            self.raise_error(error.msg, start, start + 1)
+            dialect = name.partition(".")[0]
+            known = [each for each in (*self.context.operation_names, *SYNTAX_NAMES) if each.startswith(f"{dialect}.")]
+            hint = did_you_mean(name, known, "'") if known else f"expected an operation of {_DIALECTS}"
+            hint = f": {hint}" if hint else ""
+            self.raise_error(f"unknown operation '{name}'{hint}", start, start + 1)
         text = self.lexer.input.content
         end = self.pos
         while end > start and text[end - 1].isspace():
             end -= 1
         self.spans[operation] = Span(start, end)
         return operation
+
+
+_NAME = re.compile(r"\s*(?:%[^=]*=\s*)?\"?([\w.]+)")
+_MALFORMED = (ValueError, IndexError, KeyError, TypeError, AttributeError, AssertionError)
+"""Errors of xDSL's parser for texts that it does not expect."""
+
+
+_DIALECTS = "the builtin, llvm, nvvm, gpu, func, arith, cf and scf dialects"
+_PHRASES = {
+    "Could not parse entire input!": "expected an operation",
+    "Expected attribute ": "expected ",
+    "operand is used with": "{} is used with",
+    "SSA value ": "",
+}
+"""Replacements in messages of xDSL's parser. Braces stand for the text at the error."""
+
+
+def _about(name: str, message: str) -> str:
+    """Return a message that names an operation."""
+    return message if f"'{name}'" in message else f"'{name}' {_plain(message)}"
+
+
+def _plain(message: str, token: str = "") -> str:
+    """Return a message of xDSL's parser as a sentence. `token` is the text at the error."""
+    if message.startswith(" "):
+        return f"the text ends{message}"
+    for phrase, text in _PHRASES.items():
+        message = message.replace(phrase, text.replace("{}", token))
+    return message[:1].lower() + message[1:] if message[1:2].islower() else message
 
 
 def parse_mlir(text: str, name: str = "<text>") -> ParsedModule:
@@ -78,16 +118,17 @@ def parse_mlir(text: str, name: str = "<text>") -> ParsedModule:
     context = LlvmContext()
     for dialect in (Builtin, LLVM, Func, Arith, Cf, Scf, GPU, NVVM):
         context.load_dialect(dialect)
-    parser = _Parser(context, source)
     try:
+        parser = _Parser(context, source)
         module = parser.parse_module()
     except ParseError as error:
         span = Span(error.span.start, error.span.end)
-        raise LowerError([Diagnostic("lower.text", Severity.ERROR, error.msg, source, span)]) from None
-    except RecursionError:
-        span = Span(parser.pos, parser.pos + 1)
-        message = "operations or types are nested too deeply"
-        raise LowerError([Diagnostic("lower.text", Severity.ERROR, message, source, span)]) from None
+        raise LowerError(
+            [Diagnostic("lower.text", Severity.ERROR, _plain(error.msg, text[span.start : span.end]), source, span)]
+        ) from None
+    except (RecursionError, *_MALFORMED) as error:
+        message = "is nested too deeply" if isinstance(error, RecursionError) else "is malformed"
+        raise LowerError([Diagnostic("lower.text", Severity.ERROR, f"the MLIR text {message}", source)]) from None
     parsed = ParsedModule(module, source, parser.spans)
     if found := list(_errors(parsed)):
         raise LowerError(found)
@@ -102,4 +143,4 @@ def _errors(parsed: ParsedModule) -> Iterator[Diagnostic]:
             operation.verify(verify_nested_ops=False)
         except DiagnosticException as error:
             cause = error.__cause__ if isinstance(error.__cause__, VerifyException) else error
-            yield parsed.diagnostic(operation, str(cause))
+            yield parsed.diagnostic(operation, _about(operation.name, str(cause)))

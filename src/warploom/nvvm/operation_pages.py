@@ -85,7 +85,8 @@ def _types(allowed: RangeConstraint) -> str:
 
 
 def _words(constraint: AttrConstraint) -> str:
-    (base,) = constraint.get_bases() or {None}
+    bases = constraint.get_bases() or set()
+    base = next(iter(bases)) if len(bases) == 1 else None
     if base is not None and issubclass(base, EnumAttribute):
         return ", ".join(f"`{word}`" for word in base.cases)
     if base is not None and issubclass(base, ExtentsAttribute):

@@ -11,14 +11,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from warploom.nvvm import dialect
 from warploom.nvvm.dialect.lowering import LabelTemplate, Temporary
-from warploom.nvvm.dialect.types import elements_of, registers_of
+from warploom.nvvm.dialect.types import CONSTRAINTS, SHARED_SPACE, elements_of, pointer_to, registers_of
 from warploom.nvvm.errors import LowerError
 from warploom.nvvm.intrinsic_calls import call_of
 from warploom.nvvm.llvm_builder import LlvmBuilder
 from warploom.nvvm.mlir_text import ParsedModule
-
-CONSTRAINTS = {"pred": "b", "b16": "h", "b32": "r", "b64": "l", "b128": "q", "f32": "f", "f64": "d"}
-"""Constraint letter of a register in inline assembly, by its PTX type."""
 
 
 def to_llvm(parsed: ParsedModule) -> ModuleOp:
@@ -45,9 +42,7 @@ def _replacement(operation: dialect.Operation, build: LlvmBuilder) -> Sequence[S
     """Append the operations that replace `operation`, and return the values for its results."""
     if (results := operation.to_llvm(build)) is not None:
         return results
-    if (call := call_of(operation)) is not None:
-        made, results = call
-        build.operations += made
+    if (results := call_of(operation, build)) is not None:
         return results
     if (unsupported := _unsupported_type(operation)) is not None:
         problem = f"inline PTX does not support a value of type {unsupported}"
@@ -81,7 +76,7 @@ def _inline_asm(operation: dialect.Operation, build: LlvmBuilder) -> Sequence[SS
         types = registers_of(operand.type)
         tied = names.get(copied[operand], ()) if operand in copied else ()
         names[operand] = tied or tuple(f"${len(constraints) + k}" for k in range(len(types)))
-        constraints += [name[1:] for name in tied] or [CONSTRAINTS[word] for word in types]
+        constraints += [name[1:] for name in tied] or [_constraint(operand.type, word) for word in types]
         inputs += build.elements(operand)
     temporaries: dict[str, str] = {}
 
@@ -101,3 +96,8 @@ def _inline_asm(operation: dialect.Operation, build: LlvmBuilder) -> Sequence[SS
     asm = llvm.InlineAsmOp(text, ",".join(constraints), inputs, results, asm_dialect=0, has_side_effects=True)
     build.operations.append(asm)
     return asm.results
+
+
+def _constraint(type: Attribute, word: str) -> str:
+    # As in the output of MLIR, a pointer to shared memory is passed in 32 bits.
+    return "r" if type == pointer_to(SHARED_SPACE) else CONSTRAINTS[word]

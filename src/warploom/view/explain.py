@@ -28,7 +28,8 @@ def explain(subject: str | int) -> Page:
 
     `subject` is a rule code, a remark of ptxas such as C7508, an opcode or some of its words in order, a form, a family
     of instructions, a concept such as "swizzle", an intrinsic `llvm.nvvm.…`, a builtin `__hmma_…`, an operation
-    `nvvm.…` of MLIR, or a number such as `0x…`. The page of a number shows its meanings in NVIDIA's compiler: a
+    `nvvm.…` of MLIR, a message, an address `sub_…` or another name of NVIDIA's compiler, a packed word such as
+    `descriptor:0x…`, or a number such as `0x…`. The page of a number shows its meanings in NVIDIA's compiler: a
     builtin, an intrinsic or a packed operand.
 
     Errors: UsageError for an unknown subject.
@@ -37,6 +38,23 @@ def explain(subject: str | int) -> Page:
 
 
 def _page(subject: str) -> str:
+    """Return the page of a subject, with the facts of the texts on NVIDIA's compiler."""
+    from warploom.nvvm.explain import number_page
+    from warploom.nvvm.reference import search
+
+    is_number = subject.rpartition(":")[2][:1].isdigit() and "::" not in subject and " " not in subject
+    try:
+        page = number_page(subject) if is_number else _described(subject)
+    except UsageError:
+        if facts := search(subject):
+            return f"# {subject}\n\n{facts}"
+        raise
+    if is_number or not (facts := search(subject, exact=True)):
+        return page
+    return f"{page}\n{facts}"
+
+
+def _described(subject: str) -> str:
     from warploom.check.pages import form_section, forms_called, rule_page
     from warploom.check.rules import rule_of
     from warploom.emulator.traps import pages as emulator_pages
@@ -46,11 +64,6 @@ def _page(subject: str) -> str:
     from warploom.observe.sanitize.rules import pages as sanitizer_pages
     from warploom.view.concepts import concept_of
 
-    if subject[:1].isdigit():
-        from warploom.nvvm.explain import explain_word, number_page, read_number
-
-        pages = (number_page(read_number(subject)), explain_word(subject))
-        return "\n".join(page for page in pages if page)
     if subject.startswith(("llvm.", "__")):
         from warploom.nvvm.explain import builtin_page, intrinsic_page
 
@@ -95,6 +108,7 @@ def _hint(subject: str) -> str:
     from warploom.emulator.traps import traps
     from warploom.gpu.rules import rules as gpu_rules
     from warploom.isa.model.form import forms, heads
+    from warploom.nvvm.reference import names
     from warploom.observe.sanitize.rules import rules as sanitizer_rules
     from warploom.view.concepts import concepts
 
@@ -106,5 +120,6 @@ def _hint(subject: str) -> str:
         *gpu_rules(),
         *heads(),
         *(form.name for form in forms()),
+        *names(),
     ]
     return did_you_mean(subject, known)

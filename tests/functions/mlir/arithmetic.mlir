@@ -14,7 +14,7 @@ llvm.func @k(%x: !llvm.ptr, %y: !llvm.ptr, %flag: i1) attributes {nvvm.kernel} {
   %f = llvm.intr.floor(%e) : (f32) -> f32
   %g = llvm.fptosi %f : f32 to i32
   %h = llvm.intr.ctpop(%g) : (i32) -> i32
-  %z = llvm.intr.ctlz(%g) <{is_zero_poison = false}> : (i32) -> i32
+  %z = "llvm.intr.ctlz"(%g) <{is_zero_poison = false}> : (i32) -> i32
   %hi = llvm.mul %h, %z overflow<nsw> : i32
   %j = llvm.inline_asm has_side_effects "add.s32 $0, $1, $2;", "=r,r,r" %hi, %g : (i32, i32) -> i32
   %half = llvm.fptrunc %e : f32 to f16

@@ -9,7 +9,8 @@ gpu.module @module {
     %d = gpu.block_dim x
     %b = gpu.block_id x
     %lane = gpu.lane_id
-    %warp = gpu.subgroup_id : index
+    %size = arith.constant 32 : index
+    %warp = arith.divui %t, %size : index
     %count = arith.index_castui %n : i32 to index
     %row = arith.muli %b, %count : index
     %own = scf.for %i = %t to %count step %d iter_args(%s = %zero) -> (f32) {

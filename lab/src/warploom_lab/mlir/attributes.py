@@ -1,6 +1,6 @@
 """MLIR modules that each have one attribute of a function, parameter, result, variable, module, call or access."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 _FUNCTION = (
     "no_inline", "always_inline", "inline_hint", "no_unwind", "will_return", "optimize_none, no_inline", "convergent",
@@ -33,7 +33,14 @@ _POINTER = (
     "align = 64 : i64", "dereferenceable = 128 : i64", "dereferenceable_or_null = 8 : i64", "allocptr",
     "byval = !llvm.struct<(i64, i32)>", "byref = i64", "sret = i64", "inalloca = i32", "preallocated = i32",
 )  # fmt: skip
-_INTEGER = ("signext", "zeroext", "noundef", "allocalign", "range = #llvm.constant_range<i32, -2, 12>", "alignstack = 8 : i64")
+_INTEGER = (
+    "signext",
+    "zeroext",
+    "noundef",
+    "allocalign",
+    "range = #llvm.constant_range<i32, -2, 12>",
+    "alignstack = 8 : i64",
+)
 _RESULT = (
     ("i32", "zeroext"), ("i32", "range = #llvm.constant_range<i32, 0, 64>"), ("!llvm.ptr", "noalias"),
     ("!llvm.ptr", "nonnull"), ("!llvm.ptr", "align = 16 : i64"), ("!llvm.ptr", "dereferenceable = 4 : i64"),
@@ -46,7 +53,7 @@ _CONVENTIONS = ("fastcc", "coldcc", "ptx_kernelcc", "ptx_devicecc", "spir_funccc
 _VARIABLES = (
     "external @g() {addr_space = 3 : i32} : !llvm.array<0 x i8>", "external @g() : i32",
     "internal constant @g(7 : i32) {addr_space = 4 : i32} : i32", "common @g(0 : i32) : i32", "extern_weak @g() : i32",
-    'appending @g(dense<[1, 2]> : tensor<2xi32>) : !llvm.array<2 x i32>', "weak @g(1.5 : f32) {dso_local} : f32",
+    "appending @g(dense<[1, 2]> : tensor<2xi32>) : !llvm.array<2 x i32>", "weak @g(1.5 : f32) {dso_local} : f32",
     "external hidden @g(0 : i64) : i64", "external protected @g(0 : i64) {alignment = 32 : i64} : i64",
     "external thread_local @g(0 : i16) : i16", "internal unnamed_addr constant @g(0 : i16) : i16",
     "internal local_unnamed_addr @g(0 : i16) : i16",
@@ -104,7 +111,10 @@ def cases() -> Iterator[tuple[str, str]]:
     for words in (*_LINKAGES, *_CONVENTIONS, "local_unnamed_addr", "unnamed_addr", "hidden", "protected"):
         yield f"function {words}", _function(f"{words} @f()")
     yield "function extern_weak", "llvm.func extern_weak @f()\n"
-    yield "declaration", 'llvm.func @f(!llvm.ptr {llvm.nonnull}, ...) -> (i32 {llvm.zeroext}) attributes {passthrough = ["cold"]}\n'
+    yield (
+        "declaration",
+        'llvm.func @f(!llvm.ptr {llvm.nonnull}, ...) -> (i32 {llvm.zeroext}) attributes {passthrough = ["cold"]}\n',
+    )
     for text in _KERNEL:
         yield f"kernel {_short(text)}", _function("@f()", ", ".join(filter(None, ("nvvm.kernel", text))))
     constant = "%p: !llvm.ptr {llvm.byval = !llvm.array<16 x i64>, llvm.align = 64 : i64, nvvm.grid_constant}"
@@ -120,12 +130,18 @@ def cases() -> Iterator[tuple[str, str]]:
         yield f"result {kind} {_short(text)}", f"llvm.func @f() -> ({kind} {{llvm.{text}}})\n"
     for text in _VARIABLES:
         before = "llvm.comdat @c { llvm.comdat_selector @any any }\n" if "comdat" in text else ""
-        yield f"variable {text.partition('(')[0]} {_short(text.partition(') ')[2])}", f"{before}llvm.mlir.global {text}\n"
+        yield (
+            f"variable {text.partition('(')[0]} {_short(text.partition(') ')[2])}",
+            f"{before}llvm.mlir.global {text}\n",
+        )
     for word in ("ctors", "dtors"):
         lists = f"{word} = [@f], priorities = [3 : i32], data = [#llvm.zero]"
         yield f"module {word}", f"llvm.mlir.global_{word} {lists}\n{_function('@f()')}"
     alias = "%0 = llvm.mlir.addressof @g : !llvm.ptr\n  llvm.return %0 : !llvm.ptr"
-    yield "variable alias", f"llvm.mlir.global external @g(0 : i32) : i32\nllvm.mlir.alias external @a : i32 {{\n  {alias}\n}}\n"
+    yield (
+        "variable alias",
+        f"llvm.mlir.global external @g(0 : i32) : i32\nllvm.mlir.alias external @a : i32 {{\n  {alias}\n}}\n",
+    )
     for text in _MODULE:
         yield f"module {_short(text)}", f"module attributes {{{text}}} {{\n}}\n"
     for text in _FLAGS:
@@ -135,7 +151,10 @@ def cases() -> Iterator[tuple[str, str]]:
         call = f"%0 = llvm.call @g(%p) {{{text}}} : (!llvm.ptr) -> f32"
         yield f"call {_short(text)}", f"llvm.func @g(!llvm.ptr) -> f32\n{_with_pointer(call)}"
     for text in ("tail @g(%p)", "notail @g(%p)", "fastcc @g(%p)", "ptx_devicecc @g(%p)"):
-        yield f"call {text}", f"llvm.func @g(!llvm.ptr) -> f32\n{_with_pointer(f'%0 = llvm.call {text} : (!llvm.ptr) -> f32')}"
+        yield (
+            f"call {text}",
+            f"llvm.func @g(!llvm.ptr) -> f32\n{_with_pointer(f'%0 = llvm.call {text} : (!llvm.ptr) -> f32')}",
+        )
     attributes = "(!llvm.ptr {llvm.nonnull, llvm.align = 8 : i64}) -> (f32 {llvm.noundef})"
     yield "call attributes", f"llvm.func @g(!llvm.ptr) -> f32\n{_with_pointer(f'%0 = llvm.call @g(%p) : {attributes}')}"
     bundle = '%0 = llvm.call @g(%p) ["tag"(%p : !llvm.ptr)] : (!llvm.ptr) -> f32'
@@ -144,10 +163,21 @@ def cases() -> Iterator[tuple[str, str]]:
         yield f"load {_short(text)}", before + _with_pointer(f"%0 = llvm.load %p {{{text}}} : !llvm.ptr -> i32")
         yield f"store {_short(text)}", before + _with_pointer(f"llvm.store %p, %p {{{text}}} : !llvm.ptr, !llvm.ptr")
     for before, text in _ACCESSES[2:]:
-        yield f"atomicrmw {_short(text)}", before + _with_pointer(f"%0 = llvm.atomicrmw add %p, %i monotonic {{{text}}} : !llvm.ptr, i32")
+        yield (
+            f"atomicrmw {_short(text)}",
+            before + _with_pointer(f"%0 = llvm.atomicrmw add %p, %i monotonic {{{text}}} : !llvm.ptr, i32"),
+        )
     for text in _LOADS:
-        yield f"load {text}", _with_pointer(f"%0 = llvm.load {text} : !llvm.ptr -> {'!llvm.ptr' if 'deref' in text else 'i32'}")
-    yield "load range", _with_pointer('%0 = llvm.call_intrinsic "llvm.nvvm.read.ptx.sreg.tid.x"() : () -> (i32 {llvm.range = #llvm.constant_range<i32, 0, 64>})')
+        yield (
+            f"load {text}",
+            _with_pointer(f"%0 = llvm.load {text} : !llvm.ptr -> {'!llvm.ptr' if 'deref' in text else 'i32'}"),
+        )
+    yield (
+        "load range",
+        _with_pointer(
+            '%0 = llvm.call_intrinsic "llvm.nvvm.read.ptx.sreg.tid.x"() : () -> (i32 {llvm.range = #llvm.constant_range<i32, 0, 64>})'
+        ),
+    )
 
 
 def _short(text: str) -> str:

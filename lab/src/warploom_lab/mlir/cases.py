@@ -16,11 +16,13 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     ModuleOp,
+    StringAttr,
     UnitAttr,
     VectorType,
     f16,
     f32,
     f64,
+    i1,
     i16,
     i32,
     i64,
@@ -47,6 +49,7 @@ from warploom.nvvm import dialect
 from warploom.nvvm.dialect import OPERATIONS, mma
 from warploom.nvvm.dialect.attributes import (
     BitOperation,
+    ConstantRange,
     EnumAttribute,
     Layout,
     MatrixShape,
@@ -119,8 +122,17 @@ def module_of(spec: OperationSpec) -> ModuleOp:
     operation = spec.kind.create(operands=values, result_types=list(spec.results), properties=properties)
     # A warpgroup multiplication is surrounded by its fence, commit and wait.
     block.add_ops(_protocol(operation))
-    block.add_op(llvm.ReturnOp(*operation.results))
-    result = spec.results[0] if spec.results else LLVMVoidType()
+    if len(spec.results) > 1:
+        result = LLVMStructType.from_type_list(spec.results)
+        whole: Operation = llvm.UndefOp(result)
+        block.add_op(whole)
+        for number, value in enumerate(operation.results):
+            whole = llvm.InsertValueOp(DenseArrayBase.from_list(i64, [number]), whole.results[0], value)
+            block.add_op(whole)
+        block.add_op(llvm.ReturnOp(whole.results[0]))
+    else:
+        block.add_op(llvm.ReturnOp(*operation.results))
+        result = spec.results[0] if spec.results else LLVMVoidType()
     function = llvm.FuncOp(
         "case", LLVMFunctionType(arguments, result), llvm.LinkageAttr("external"), body=Region(block)
     )
@@ -165,9 +177,12 @@ _NUMBERS = {
     "regCount": (24, 64, 232, 256),
     "initVal": (0,),
     "noinc": (0, 1),
+    "eventId": (0, 7, 15),
+    "maskedEventId": (1, 300, -1),
 }
 """Values that are tried for each integer attribute."""
 _MATRICES = ((8, 8), (8, 16), (16, 16), (16, 8))
+_RANGES = ((0, 32), (1, 1025))
 _VECTORS = (2, 4, 8, 16, 32, 64, 128)
 _LANES = (4, 8)
 
@@ -240,11 +255,17 @@ def _types(allowed: RangeConstraint, name: str) -> Sequence[Attribute]:
 
 def _attributes(name: str, constraint: AttrConstraint) -> Sequence[Attribute]:
     """Return the attributes that a constraint allows, or some of them if there is no limit."""
+    if isinstance(constraint, AttrSetConstraint):
+        return sorted(constraint.values, key=str)
+    if isinstance(constraint, EqAttrConstraint):
+        return [constraint.attr]
     (base,) = constraint.get_bases() or {UnitAttr}
     if issubclass(base, EnumAttribute):
         return [base(word) for word in base.cases]
     if base is MatrixShape:
         return [MatrixShape(IntAttr(m), IntAttr(n)) for m, n in _MATRICES]
+    if base is ConstantRange:
+        return [ConstantRange(i32, IntAttr(lower), IntAttr(upper)) for lower, upper in _RANGES]
     if base is UnitAttr:
         return [UnitAttr()]
     width = _width(constraint)
@@ -259,7 +280,7 @@ def _width(constraint: AttrConstraint) -> int:
         if isinstance(each, AllOf):
             pending += each.attr_constrs
         elif isinstance(each, EqAttrConstraint):
-            return next(width for width in (1, 32, 64) if each.attr == IntegerType(width))
+            return next(width for width in (1, 16, 32, 64) if each.attr == IntegerType(width))
     raise AssertionError(f"{constraint} has no width")
 
 
@@ -443,6 +464,32 @@ _BY_FORMS = frozenset({*FROM_FORMS, mma.MmaSparseBlockScale, WmmaStore, WmmaMma}
 _MOST = 14
 
 
+_INLINE: Sequence[tuple[Sequence[Attribute], Sequence[Attribute], Sequence[Attribute], bool]] = (
+    ((i32, i32), (), (i32,), False),
+    ((i32,), (), (), True),
+    ((i32, i32), (), (i32, f32), False),
+    ((), (i32,), (), False),
+    ((), (i32, f32), (i64,), False),
+    ((i1, i16, i64, f64), (), (i1,), False),
+    ((LLVMPointerType(), LLVMPointerType(IntAttr(3)), LLVMPointerType(IntAttr(1))), (), (), True),
+    ((i32, VectorType(f16, [2])), (), (f64,), False),
+)
+"""Types that inline PTX reads, changes and writes, and whether it has a predicate.
+
+MLIR confuses the operands of inline PTX that changes some operands and has others, or has a predicate and results.
+"""
+
+
+def inline() -> Iterator[OperationSpec]:
+    """Yield operations with inline PTX. LLVM does not read the text."""
+    for read, changed, written, has_predicate in _INLINE:
+        groups = (("rw", changed), ("w", written), ("r", read))
+        names = [f"{{${kind}{number}}}" for kind, types in groups for number in range(len(types))]
+        operands = [read, changed, [i1] * has_predicate]
+        code = StringAttr(f"instruction {', '.join(names)};")
+        yield OperationSpec(dialect.InlinePtx, operands, written, {"ptxCode": code}, {})
+
+
 def cases(seed: int = 0, most: int = _MOST) -> Iterator[Case]:
     """Yield legal operations of every family, selected by the seed.
 
@@ -456,6 +503,7 @@ def cases(seed: int = 0, most: int = _MOST) -> Iterator[Case]:
             yield from map(_case, chance.sample(found, min(count, len(found))))
         elif kind not in _BY_FORMS:
             yield from map(_case, declared(kind, most, seed))
+    yield from map(_case, inline())
 
 
 def _case(spec: OperationSpec) -> Case:

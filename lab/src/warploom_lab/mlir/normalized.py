@@ -1,6 +1,5 @@
 """Instructions of a PTX module in a normal form."""
 
-import re
 from dataclasses import replace
 
 from warploom.ptx import (
@@ -21,17 +20,9 @@ from warploom.ptx import (
 TARGETS = ("sm_80", "sm_90", "sm_90a", "sm_100a", "sm_103a", "sm_120a")
 """Targets in the order in which the lowering of an operation is tried."""
 
-_GLUE = re.compile(
-    r"(?:ld|st)\.param|ret$|mov\.|cvt\.u32\.u64|cvt\.u16\.u32|and\.b16|setp\.(?:ne|eq)\.b16|selp\.|cvta\.to"
-)
-"""Instructions that move arguments, constants and results, in which compilers differ."""
-
 
 def instructions(ptx: Module) -> list[str]:
-    """Return the instructions of a module without the moves of arguments and results.
-
-    Registers and labels are renamed in the order of their first occurrence.
-    """
+    """Return the instructions of a module. Registers and labels are renamed in the order of their first occurrence."""
     found: list[str] = []
     for function in ptx.functions.values():
         names: dict[str, str] = {}
@@ -48,7 +39,7 @@ def _of_block(block: Block, names: dict[str, str]) -> list[str]:
                 found += _of_block(statement, names)
             case Label(name):
                 found.append(f"{_renamed(name, names)}:")
-            case Instruction() if not _GLUE.match(statement.opcode):
+            case Instruction():
                 guard = statement.guard
                 shown = replace(
                     statement,

@@ -17,7 +17,6 @@ from warploom.check import check
 from warploom.diagnostics import Severity, WarploomError
 from warploom.nvvm import LowerError, lower
 from warploom.nvvm.mlir_text import parse_mlir
-from warploom.nvvm.to_ptx import to_ptx
 from warploom.ptx import parse
 from warploom_lab.mlir.cases import Case
 from warploom_lab.mlir.normalized import TARGETS, instructions
@@ -26,8 +25,7 @@ from warploom_lab.ptxas.assembler import Assembler, provide
 
 HEADER = "record.json"
 _ANSWERS = "operations.jsonl.xz"
-_PTX_OF_LLC = {"sm_80": (7, 8), "sm_90": (8, 6), "sm_90a": (8, 6)}
-_NEWEST_OF_LLC = (8, 8)
+_NEWEST_OF_LLC = (9, 0)
 _BATCH = 16  # operations in one process
 
 
@@ -38,6 +36,7 @@ class Answer:
     operation: str
     text: str  # custom syntax of mlir-opt, or of Warploom if mlir-opt refuses the operation
     target: str  # first target to which Warploom lowers the operation
+    version: str  # PTX version of Warploom's PTX, which llc generates, too
     generic: str = ""  # generic syntax of mlir-opt
     ptx: tuple[str, ...] = ()  # of llc, in normal form
     refused: str = ""  # message of mlir-opt
@@ -67,14 +66,16 @@ def _query(tools: Tools, assemblers: Sequence[Assembler], cases: Sequence[Case])
     translated = tools.translated(tools.printed(texts, "-convert-nvvm-to-llvm"))
     for case, custom, plain, llvm in zip(cases, printed, generic, translated, strict=True):
         target, ptx = first_lowered(case.text)
+        version = min(parse(ptx).version or _NEWEST_OF_LLC, _NEWEST_OF_LLC)
+        number = f"{version[0]}.{version[1]}"
         accepting = tuple(each.release for each in assemblers if each.run(ptx, target)[0] == 0)
         if not custom or not llvm:
             message = tools.message(case.text) or "no LLVM IR"
-            yield Answer(case.operation, case.text, target, refused=message, assembled=accepting)
+            yield Answer(case.operation, case.text, target, number, refused=message, assembled=accepting)
             continue
-        llc_ptx = tools.ptx(llvm, target, _PTX_OF_LLC.get(target, _NEWEST_OF_LLC))
+        llc_ptx = tools.ptx(llvm, target, version)
         expected = tuple(instructions(parse(llc_ptx))) if llc_ptx.strip() else ()
-        yield Answer(case.operation, custom, target, plain, expected, "", accepting)
+        yield Answer(case.operation, custom, target, number, plain, expected, "", accepting)
 
 
 def first_lowered(text: str) -> tuple[str, str]:
@@ -130,7 +131,7 @@ def differences(answer: Answer) -> Iterator[str]:
     """Yield a text for each difference between Warploom's results and the recorded results."""
     try:
         reading = parse_mlir(answer.text)
-        module = to_ptx(reading, answer.target).module
+        ptx = parse(lower(answer.text, target=answer.target, ptx_version=answer.version))
     except WarploomError as error:
         yield f"refused: {error}"
         return
@@ -139,8 +140,8 @@ def differences(answer: Answer) -> Iterator[str]:
         yield f"printed as: {printed}"
     if answer.generic and not parse_mlir(answer.generic).module.is_structurally_equivalent(reading.module):
         yield "the generic text is another operation"
-    yield from (f"{found}" for found in check(module) if found.severity is not Severity.NOTE)
-    ours = tuple(instructions(module))
+    yield from (f"{found}" for found in check(ptx) if found.severity is not Severity.NOTE)
+    ours = tuple(instructions(ptx))
     if answer.ptx and ours != answer.ptx and not is_known(answer, ours):
         yield f"PTX is {ours}; expected {answer.ptx} from llc"
 

@@ -14,10 +14,9 @@ from pathlib import Path
 
 from warploom.diagnostics import UsageError
 from warploom.isa.model.availability import read_target
-from warploom.nvvm.builtins.cuda_parser import parse_call
+from warploom.nvvm.builtins.lowering import translate
 from warploom.nvvm.builtins.registry import BUILTINS, Builtin
-from warploom.nvvm.builtins.selection import RefusedCall, select
-from warploom.nvvm.builtins.tokens import BuiltinError
+from warploom.nvvm.builtins.source import BuiltinError
 from warploom_lab.nvcc.compiler import BATCH, Answer, Nvcc, counted, kernel
 
 HEADER = "record.json"
@@ -137,12 +136,10 @@ def lowered(case: Case) -> Answer:
     target = read_target(case.target)
     assert target is not None
     try:
-        call = parse_call(kernel(case.call))
-        return Answer(counted(select(call.builtin, [a.value for a in call.arguments], target).text()))
+        (call,) = translate(kernel(case.call), target).calls
+        return Answer(counted(call.selection.text()))
     except BuiltinError as error:
         return Answer("", tuple(each.message for each in error.diagnostics))
-    except RefusedCall as refused:
-        return Answer("", tuple(message for _, message, _ in refused.errors))
 
 
 def agrees(recorded: Answer, result: Answer) -> bool:

@@ -5,7 +5,6 @@ import inspect
 from warploom.nvvm.dialect import FAMILIES, operations_of
 from warploom.nvvm.operation_pages import operation_section
 from warploom_lab.pages.tables import markdown
-from warploom_lab.pages.wgmma_text import TABLES
 
 _FOLDER = "nvvm/dialect"
 _FAMILY = (
@@ -19,7 +18,6 @@ _FAMILY = (
 def pages() -> dict[str, str]:
     """Return every page as Markdown, by its path in `docs`."""
     found = {f"{_FOLDER}/{name}.md": _family(name) for name in FAMILIES}
-    found[f"{_FOLDER}/wgmma-text.md"] = _corrections()
     found[f"{_FOLDER}/raising.md"] = _raising()
     found[f"{_FOLDER}/README.md"] = _index()
     return found
@@ -48,22 +46,6 @@ def _summary(documented: object) -> str:
 def _family(name: str) -> str:
     lines = [f"# {name}", "", _summary(FAMILIES[name]), "", *_FAMILY, ""]
     lines.extend(operation_section(operation) for operation in operations_of(FAMILIES[name]))
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _corrections() -> str:
-    lines = [
-        "# Reference text on wgmma",
-        "",
-        'Use this page to check what you have read about the wgmma operations of NVVM. The reference text "NVVM WGMMA',
-        'Ops" describes these operations and does not state a version. The tables compare its statements with the nvvm',
-        "dialect of MLIR 22 and with ptxas 13.1. If a statement is correct, the third column is `the same`, and the",
-        "last column is empty. Otherwise, the last column names the source of the correction.",
-        "",
-    ]
-    for table in TABLES:
-        rows = [(row.subject, row.statement, row.correction or "the same", row.evidence) for row in table.rows]
-        lines += [f"## {table.title}", "", *markdown(("subject", "reference text", "correct", "source"), rows)]
     return "\n".join(lines).rstrip() + "\n"
 
 

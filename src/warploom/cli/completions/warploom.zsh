@@ -16,7 +16,7 @@ _shtab_warploom_commands() {
     check:'Report what is illegal in PTX files: the location, the reason, and the legal alternatives.'
     completion:'Print the script that completes commands, options, their values and file names in a shell. docs/install.md states where each shell looks for it.'
     exec:'Run a CUDA program without a GPU. Its kernels run on the emulator, bit for bit.'
-    explain:'Print the page of a rule code, an instruction, a family of instructions, a concept, an operation of MLIR'"'"'s nvvm dialect, an intrinsic, or a builtin of NVIDIA'"'"'s compiler. For a number, print the builtin, the intrinsic and the packed words that it may be.'
+    explain:'Print the page of a rule code, an instruction, a family of instructions, a concept, an operation of MLIR'"'"'s nvvm dialect, an intrinsic, or a builtin, a message, a function or a name of NVIDIA'"'"'s compiler. For a number, print the builtin, the intrinsic and the packed words that it may be. A prefix such as `descriptor:` selects the packed word: mma, move, tcgen05, collector, config, scaled or descriptor.'
     init:'Write a launch file for PTX from a compiler: the parameters that are buffers, tensor maps and numbers, and the geometry that the kernel requires.'
     layout:'Print the lane and register, the byte of shared memory, or the lane and column of tensor memory (tlane and tcol) of each element of an operand of a matrix multiplication, a matrix load or store, or a tensor copy.'
     lower:'Translate a text between levels of the compiler: builtin to nvvm, llvm or ptx; nvvm to llvm or ptx; llvm to ptx; and ptx to nvvm.'
@@ -125,7 +125,7 @@ _shtab_warploom_exec_defaults_added=0
 
 _shtab_warploom_explain_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  ":a rule code, a remark of ptxas such as C7508, an opcode, a concept such as swizzle, nvvm.\…, llvm.nvvm.\…, __hmma_\…, or a number such as 0x\…:"
+  ":a rule code, a remark of ptxas such as C7508, an opcode, a concept such as swizzle, nvvm.\…, llvm.nvvm.\…, __hmma_\…, sub_\…, a message in quotation marks, or a number such as 0x\…:"
 )
 
 # guard to ensure default positional specs are added only once per session

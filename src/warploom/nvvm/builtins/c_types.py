@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from dataclasses import dataclass, replace
+
+from xdsl.ir import SSAValue
 
 SIZES = {
     "bool": 1, "char": 1, "signed char": 1, "unsigned char": 1, "short": 2, "unsigned short": 2, "int": 4,
@@ -13,11 +17,16 @@ SIZES = {
 _NAMES = {name: name for name in SIZES} | {
     "unsigned": "unsigned int", "half": "__half", "size_t": "unsigned long", "int8_t": "signed char",
     "uint8_t": "unsigned char", "int16_t": "short", "uint16_t": "unsigned short", "int32_t": "int",
-    "uint32_t": "unsigned int", "int64_t": "long", "uint64_t": "unsigned long",
+    "uint32_t": "unsigned int", "int64_t": "long", "uint64_t": "unsigned long", "uintptr_t": "unsigned long",
+    "_Bool": "bool", "nv_bfloat16": "__nv_bfloat16", "uint": "unsigned int",
 }  # fmt: skip
 """Canonical name of each type, by all names of the type."""
 WORDS = frozenset(word for name in _NAMES for word in name.split()) | {"signed"}
 """Words that the names of types consist of."""
+TYPEDEFS = sorted(
+    WORDS - {"void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "_Bool", "std::nullptr_t"}
+)
+"""Names of types that C does not know."""
 FLOATS = frozenset({"float", "double", "__half", "__nv_bfloat16"})
 _UNSIGNED = frozenset(
     {"bool", "unsigned char", "unsigned short", "unsigned int", "unsigned long", "unsigned long long"}
@@ -27,29 +36,46 @@ _RANKS = ("int", "unsigned int", "long", "unsigned long", "long long", "unsigned
 
 @dataclass(frozen=True, slots=True)
 class CType:
-    """C type: a base type that may be `const`, and the number of pointer levels."""
+    """C type: a base type that may be `const`, the number of pointer levels, and the extents of an array.
+
+    `rows` are the extents of the arrays that the outermost pointer points to: (8,) for a row of `int t[4][8]`.
+    """
 
     base: str
     depth: int = 0
     const: bool = False
+    extents: tuple[int, ...] = ()
+    rows: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        return f"{'const ' * (self.const and self.depth > 0)}{self.base}{' ' * (self.depth > 0)}{'*' * self.depth}"
+        stars = f"{'const ' * (self.const and self.depth > 0)}{self.base}{' ' * (self.depth > 0)}{'*' * self.depth}"
+        rows = "".join(f"[{extent}]" for extent in self.rows or self.extents)
+        return f"{stars[:-1]}(*){rows}" if self.rows else f"{stars} {rows}".rstrip()
 
     @property
     def size(self) -> int:
         """Size in bytes."""
-        return 8 if self.depth else SIZES[self.base]
+        return (8 if self.depth else SIZES[self.base]) * math.prod(self.extents)
 
     @property
     def pointee(self) -> CType:
         """Type that a pointer points to."""
-        return replace(self, depth=self.depth - 1)
+        return CType(self.base, self.depth - 1, self.const, self.rows)
+
+    @property
+    def element(self) -> CType:
+        """Type of the elements of an array, without all extents."""
+        return replace(self, extents=())
+
+    @property
+    def pointer(self) -> CType:
+        """Type of a pointer to a variable of this type. The name of an array has the type of a pointer to a row."""
+        return CType(self.base, self.depth + 1, self.const, (), self.extents[1:])
 
     @property
     def is_integer(self) -> bool:
         """True for an integer type."""
-        return self.depth == 0 and self.base not in FLOATS | {"void", NULL.base}
+        return self.depth == 0 and not self.extents and self.base not in FLOATS | {"void", NULL.base}
 
 
 INT = CType("int")
@@ -76,23 +102,20 @@ def type_of_words(words: list[str]) -> CType | None:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Value of an expression in a builtin's call: a constant, a sum of variables, or unknown.
+    """Value of an expression: a constant, or an SSA value. The constant of an undefined result is None.
 
-    Units: bytes for `offset`, `inside` and the factors of a pointer; none for those of an integer
+    `offset` is the constant displacement of a pointer in bytes.
     """
 
     type: CType
-    # Constant value, or None for a value computed at run time.
     constant: int | float | None = None
-    # Name of the pointer parameter or array that the value starts from.
-    base: str = ""
-    offset: int = 0
-    # State space of a pointer: "global", "shared", "local", "const", or "" if it is unknown.
+    ssa: SSAValue | None = None
+    # State space of a pointer: "global", "shared", "local", "const", or "" if it is unknown. An integer parameter of a
+    # kernel has the space of the pointer to which a cast converts it.
     space: str = ""
-    # Pairs of a variable and its factor. None marks an unknown value.
-    terms: tuple[tuple[str, int], ...] | None = ()
-    # Part of `offset` inside an index with variables: 4 in `p[i + 4]`, added before the index is widened.
-    inside: int = 0
+    offset: int = 0
+    # Size in bytes of the array that a pointer points to, or 0 if it is unknown.
+    room: int = 0
 
     @property
     def is_null(self) -> bool:
@@ -100,18 +123,13 @@ class Value:
         return self.constant == 0 and (self.type.depth > 0 or self.type == NULL or self.type.is_integer)
 
 
-def computed(ctype: CType, space: str = "") -> Value:
-    """Return an unknown value of the type `ctype`."""
-    return Value(ctype, None, "", 0, space, None)
-
-
 def wrap(value: float, ctype: CType) -> int | float | None:
     """Return a constant converted to `ctype` by the rules of C++, or None if the result is undefined."""
-    if ctype.base in FLOATS:
-        return float(value)
+    if ctype.base in FLOATS and not ctype.depth:
+        return _rounded(float(value), ctype.base)
     if ctype == BOOL:
         return int(value != 0)
-    if isinstance(value, float) and not -(2**63) < value < 2**64:
+    if isinstance(value, float) and not -(2**63) <= value < 2**64:
         return None
     bits = 8 * ctype.size
     whole = int(value)
@@ -119,6 +137,14 @@ def wrap(value: float, ctype: CType) -> int | float | None:
         return None
     whole &= (1 << bits) - 1
     return whole if ctype.base in _UNSIGNED or ctype.depth or whole < 1 << (bits - 1) else whole - (1 << bits)
+
+
+def _rounded(value: float, base: str) -> float:
+    code = {"float": "<f", "__half": "<e"}.get(base)
+    try:
+        return value if code is None else struct.unpack(code, struct.pack(code, value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
 
 
 def promoted(ctype: CType) -> CType:
@@ -129,6 +155,8 @@ def promoted(ctype: CType) -> CType:
 def common(one: CType, other: CType) -> CType:
     """Return the C++ result type of arithmetic on operands of two types."""
     if is_float(one) or is_float(other):
+        if one.base == other.base:
+            return CType(one.base)
         return CType("double" if "double" in (one.base, other.base) else "float")
     return CType(max(promoted(one).base, promoted(other).base, key=_RANKS.index))
 

@@ -1,336 +1,485 @@
-"""Parser for expressions of CUDA C, with constant folding as in the compiler."""
+"""Expressions of CUDA C, evaluated as constants or as operations of the llvm dialect."""
 
-import operator
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from __future__ import annotations
 
-from warploom.diagnostics import Source, Span
-from warploom.nvvm.builtins.c_types import (
-    BOOL,
-    DOUBLE,
-    INT,
-    NULL,
-    WORDS,
-    CType,
-    Value,
-    common,
-    computed,
-    is_float,
-    is_unsigned,
-    promoted,
-    type_of_words,
-    wrap,
-)
-from warploom.nvvm.builtins.tokens import BuiltinError, Token, diagnostic_at
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-THREAD = "%tid.x"
-"""Name of `threadIdx.x` in the terms of a sum."""
-_MOST_DEPTH = 100
-"""Greatest nesting of expressions."""
-_BINARY = {
-    "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7, ">=": 7, "<<": 8, ">>": 8,
-    "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
-}  # fmt: skip
-_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
-    "==": operator.eq, "!=": operator.ne, "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge,
-}  # fmt: skip
-_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
-    "|": int.__or__, "^": int.__xor__, "&": int.__and__, "+": int.__add__, "-": int.__sub__, "*": int.__mul__,
-}  # fmt: skip
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import StringAttr, i1, i8
+from xdsl.dialects.llvm import LLVMArrayType
+from xdsl.ir import Attribute, Block, SSAValue
+
+from warploom.diagnostics.wording import did_you_mean
+from warploom.nvvm.builtins.c_types import BOOL, DOUBLE, INT, NULL, CType, Value, common, is_float, type_of_words, wrap
+from warploom.nvvm.builtins.emitter import COMPARISONS, LONG, Emitter, memory_type
+from warploom.nvvm.builtins.source import BuiltinError, CudaText
+from warploom.nvvm.dialect.types import ADDRESS_SPACES, pointer_to
+
 _ESCAPES = dict(zip("abfnrtv\\'\"?", b"\a\b\f\n\r\t\v\\'\"?", strict=True)) | {str(n): n for n in range(8)}
-_CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast"})
-_QUALIFIERS = frozenset({"const", "volatile", "__restrict__"})
+_REGISTERS = {"threadIdx": "tid", "blockIdx": "ctaid", "blockDim": "ntid", "gridDim": "nctaid"}
+"""Special register of each variable of CUDA."""
+_WORDS = {
+    "true": Value(BOOL, 1), "false": Value(BOOL, 0), "nullptr": Value(NULL, 0), "NULL": Value(LONG, 0),
+    "warpSize": Value(INT, 32),
+}  # fmt: skip
+_NODES = {"Label": "a label", "CompoundLiteral": "a compound literal", "InitList": "a list of initializers here"}
+_INTEGRAL = frozenset({"%", "&", "|", "^", "<<", ">>"})
+UNSIGNED = CType("unsigned int")
+VOID = CType("void")
 
 
-@dataclass
-class Scope:
-    """Declared names of a CUDA C text. An open scope declares unknown names as kernel parameters.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Variable in memory: its address, its C type, and its state space. `name` identifies a whole variable."""
 
-    `extents` maps the name of each array to its extents.
+    address: Value
+    type: CType
+    name: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Global:
+    """Variable of the module."""
+
+    name: str
+    space: str
+    type: CType
+
+
+class Expressions(Emitter):
+    """Walk over the expressions of a syntax tree.
+
+    `expected` is the type that an undeclared name has in a fragment. `spaces` has the state space of the pointers in
+    each variable. It is known after a first walk, so the walk is repeated while `stale` is set.
     """
 
-    names: dict[str, Value] = field(default_factory=dict[str, Value])
-    open: bool = True
-    parameters: dict[str, CType] = field(default_factory=dict[str, CType])
-    extents: dict[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    def __init__(self, text: CudaText, spaces: dict[object, str]) -> None:
+        self.text = text
+        self.scopes: list[dict[str, Value | Place | Global | CType]] = [{}]
+        self.expected: CType = INT
+        self.spaces = spaces
+        self.stale = False
+        self._read_spaces: set[object] = set()
 
-    def find(self, name: str, expected: CType) -> Value | None:
-        """Return the value of a variable, or None for an undeclared name in a closed scope.
+    def error(self, message: str, node: Any, hint: str = "") -> BuiltinError:
+        """Return an error at the token at which a node begins."""
+        return self.text.error(message, self.text.span(node), hint)
 
-        In an open scope, an undeclared name becomes a parameter of the type `expected`.
-        """
-        if name not in self.names:
-            if not self.open:
-                return None
-            self.declare_parameter(name, expected)
-        return self.names[name]
+    def refused(self, node: Any) -> BuiltinError:
+        """Return the error for a node that cannot be lowered."""
+        name = type(node).__name__
+        return self.error(f"cannot lower {_NODES.get(name, name)}", node)
 
-    def declare_parameter(self, name: str, ctype: CType, *, kernel: bool = True) -> None:
-        """Declare a parameter of a kernel, or of a `__device__` function if `kernel` is False."""
-        self.parameters[name] = ctype
-        # Only pointers of a kernel are known to point to global memory.
-        space = "global" if kernel and ctype.depth else ""
-        if ctype.depth:
-            self.names[name] = Value(ctype, None, name, 0, space)
-        else:
-            self.names[name] = Value(ctype, None, terms=((name, 1),))
+    def undeclared(self, name: str) -> Place | Value | None:
+        """Return the parameter that an undeclared name becomes, or None if the name is an error."""
+        raise NotImplementedError
 
-
-class Expressions:
-    """Parser for expressions in a list of tokens.
-
-    The argument `expected` of a method is the type of an undeclared name.
-    """
-
-    def __init__(self, source: Source, tokens: list[Token], scope: Scope) -> None:
-        self.source = source
-        self.scope = scope
-        self._tokens = tokens
-        self._at = 0
-        self._depth = 0
-
-    # Tokens -------------------------------------------------------------------------------------------------
-
-    @property
-    def next(self) -> Token:
-        """Next token, which is not consumed yet."""
-        return self._tokens[self._at]
-
-    def take(self) -> Token:
-        """Consume the next token and return it."""
-        token = self.next
-        if token.kind != "end":
-            self._at += 1
-        return token
-
-    def accept(self, text: str) -> bool:
-        """Consume the next token if its text is `text`. Return True in that case."""
-        if self.next.text != text or self.next.kind in ("string", "character"):
-            return False
-        self.take()
-        return True
-
-    def expect(self, text: str) -> Token:
-        """Consume the next token. Errors: BuiltinError if the text of the token is not `text`."""
-        if self.next.text != text:
-            raise self.error(f"expected '{text}', got {self.next.text}", self.next.span)
-        return self.take()
-
-    def expect_name(self, kind: str) -> Token:
-        """Consume a name and return the token. Errors: BuiltinError "expected the name of `kind`"."""
-        if self.next.kind != "name":
-            raise self.error(f"expected the name of {kind}, got {self.next.text}", self.next.span)
-        return self.take()
-
-    def list_items(self, close: str) -> Iterator[None]:
-        """Yield before each item of a list for the caller to parse. Consume commas and the final `close`."""
-        while not self.accept(close):
-            yield
-            if self.next.text != close:
-                self.expect(",")
-
-    @property
-    def second(self) -> Token:
-        """Token after the next token."""
-        return self._tokens[min(self._at + 1, len(self._tokens) - 1)]
-
-    def error(self, message: str, span: Span, hint: str = "") -> BuiltinError:
-        """Return an error at a span."""
-        return BuiltinError([diagnostic_at(self.source, span, message, hint=hint)])
+    def call(self, name: str, node: Any) -> Value:
+        """Return the result of a call."""
+        raise NotImplementedError
 
     # Types --------------------------------------------------------------------------------------------------
 
-    def starts_type(self) -> bool:
-        """Return True if a type comes next."""
-        return _starts_type(self.next)
+    def type_of(self, node: Any) -> CType:
+        """Return the C type that a declaration or type name states."""
+        match type(node).__name__:
+            case "Decl" | "Typename" | "Typedef":
+                return self.type_of(node.type)
+            case "TypeDecl":
+                found = self.type_of(node.type)
+                return replace(found, const=found.const or "const" in node.quals)
+            case "PtrDecl":
+                pointee = self.type_of(node.type)
+                if pointee.extents:
+                    return replace(pointee, depth=pointee.depth + 1, extents=(), rows=pointee.extents)
+                return replace(pointee, depth=pointee.depth + 1)
+            case "ArrayDecl":
+                element = self.type_of(node.type)
+                return replace(element, extents=(self._extent(node), *element.extents))
+            case "IdentifierType":
+                return self._named(node)
+            case "Enum":
+                return INT
+            case "FuncDecl":
+                raise self.error("cannot lower a pointer to a function", node)
+            case _:
+                raise self.refused(node)
 
-    def type(self) -> CType:
-        """Parse a type without its pointers. Errors: BuiltinError."""
-        start = self.next.span
-        words: list[str] = []
-        while self.starts_type():
-            words.append(self.take().text)
-        if (found := type_of_words(words)) is None:
-            raise self.error(f"unsupported type '{' '.join(words) or self.next.text}' of an argument", start)
+    def _named(self, node: Any) -> CType:
+        for scope in reversed(self.scopes):
+            if len(node.names) == 1 and isinstance(found := scope.get(node.names[0]), CType):
+                return found
+        if (found := type_of_words(node.names)) is None:
+            raise self.error(f"unsupported type '{' '.join(node.names)}'", node)
         return found
 
-    def pointers(self, base: CType) -> CType:
-        """Parse the `*` and qualifiers after the type `base`. Return the pointer type."""
-        found = base
-        while self.accept("*"):
-            found = replace(found, depth=found.depth + 1)
-            while self.next.text in _QUALIFIERS:
-                self.take()
+    def _extent(self, node: Any) -> int:
+        if node.dim is None:
+            return 0
+        value = self.constant(node.dim)
+        if value is None or value < 1:
+            raise self.error("an array's extent must be a positive constant", node.dim)
+        return value
+
+    def constant(self, node: Any) -> int | None:
+        """Return the value of an integer constant expression, or None for another expression."""
+        value = self.without_effects(node)
+        return value.constant if isinstance(value.constant, int) else None
+
+    def without_effects(self, node: Any) -> Value:
+        """Return the value of an expression that is not executed."""
+        kept, self.block = self.block, Block()
+        value = self.value(node)
+        self.block = kept
+        return value
+
+    # Places -------------------------------------------------------------------------------------------------
+
+    def find(self, name: str) -> Value | Place | None:
+        """Return the innermost variable or constant with a name."""
+        found = next((scope[name] for scope in reversed(self.scopes) if name in scope), None)
+        if isinstance(found, Global):
+            pointer = replace(found.type, depth=found.type.depth + 1, extents=())
+            address = self.result(llvm.AddressOfOp(found.name, pointer_to(ADDRESS_SPACES[found.space])))
+            generic = self.cast("addrspacecast", address, pointer_to(0))
+            return Place(Value(pointer, None, generic, found.space, 0, found.type.size), found.type)
+        return None if isinstance(found, CType) else found
+
+    def place(self, node: Any) -> Place:
+        """Return the variable that an expression designates."""
+        match type(node).__name__:
+            case "ID":
+                found = self._name(node)
+                if isinstance(found, Place):
+                    return found
+            case "ArrayRef":
+                pointer = self.value(node.name, self._expected_pointer())
+                index = self.value(node.subscript, INT)
+                if index.type.depth:
+                    pointer, index = index, pointer
+                self._expect_pointer(pointer, node)
+                self._expect_integer(index, node.subscript)
+                moved = self.moved(pointer, index)
+                return Place(moved, moved.type.pointee)
+            case "UnaryOp" if node.op == "*":
+                pointer = self.value(node.expr, self._expected_pointer())
+                self._expect_pointer(pointer, node)
+                return Place(pointer, pointer.type.pointee)
+            case _:
+                pass
+        raise self.error("expected a variable, got a value", node)
+
+    def _name(self, node: Any) -> Value | Place:
+        found = self.find(node.name) or _WORDS.get(node.name) or self.undeclared(node.name)
+        if found is None:
+            names = [name for scope in self.scopes for name in scope]
+            raise self.error(f'identifier "{node.name}" is undefined', node, did_you_mean(node.name, names))
         return found
+
+    def _expected_pointer(self) -> CType:
+        return replace(self.expected, depth=self.expected.depth + 1)
+
+    def _expect_pointer(self, value: Value, node: Any) -> None:
+        if not value.type.depth or (value.type.depth == 1 and value.type.base == "void"):
+            raise self.error(f"expected a pointer to a complete type, got {value.type}", node)
+
+    def _expect_integer(self, value: Value, node: Any) -> None:
+        if not value.type.is_integer:
+            raise self.error(f"expected an integer, got {value.type}", node)
+
+    def read(self, place: Place) -> Value:
+        """Return the value of a variable. An array becomes a pointer to its first element."""
+        if place.type.extents:
+            return replace(place.address, type=place.type.pointer)
+        self._read_spaces.add(place.name)
+        loaded = self.result(llvm.LoadOp(self.ssa(place.address), memory_type(place.type), place.type.size))
+        return replace(self.from_memory(loaded, place.type), space=self.spaces.get(place.name, ""))
+
+    def write(self, value: Value, place: Place) -> None:
+        """Store a value in a variable."""
+        if place.name is not None and not value.is_null:
+            self.note_space(place.name, value.space)
+        self.store(value, self.ssa(place.address))
+
+    def note_space(self, name: object, space: str) -> None:
+        """Record the state space of a pointer that a variable contains. "" is unknown."""
+        known = self.spaces.get(name)
+        joined = space if known in (None, space) else ""
+        self.stale |= joined != (known or "") and name in self._read_spaces
+        self.spaces[name] = joined
+
+    def implicit(self, value: Value, ctype: CType, node: Any) -> Value:
+        """Return a value converted to `ctype`. Errors: BuiltinError if C++ has no implicit conversion."""
+        source = value.type
+        if ctype.depth:
+            same = (source.base, source.depth, source.rows) == (ctype.base, ctype.depth, ctype.rows)
+            fits = source.depth and (same or (ctype.base, ctype.depth) == ("void", 1)) and source.const <= ctype.const
+            legal = fits or (value.is_null and not source.depth)
+        else:
+            legal = VOID not in (source, ctype) and (ctype == BOOL or not (source.depth or source == NULL))
+        if not legal:
+            raise self.error(f'expected a value of type "{ctype}", got one of type "{source}"', node)
+        return self.convert(value, ctype)
 
     # Expressions --------------------------------------------------------------------------------------------
 
-    def argument(self, expected: CType) -> tuple[Value, Span]:
-        """Parse an expression. Return its value and span."""
-        start = self.next.span.start
-        value = self.expression(expected)
-        return value, Span(start, self._tokens[self._at - 1].span.end)
-
-    def expression(self, expected: CType) -> Value:
-        """Parse an expression, including `?:`. Return its value."""
-        self._enter()
-        value = self._binary(1, expected)
-        if self.accept("?"):
-            yes = self.expression(expected)
-            self.expect(":")
-            no = self.expression(expected)
-            value = _conditional(value, yes, no)
-        self._depth -= 1
-        return value
-
-    def _binary(self, least: int, expected: CType) -> Value:
-        left = self._unary(expected)
-        while self.next.kind == "sign" and _BINARY.get(self.next.text, 0) >= least:
-            sign = self.take()
-            right = self._binary(_BINARY[sign.text] + 1, INT if left.type.depth else expected)
-            left = _combine(sign.text, left, right)
-        return left
-
-    def _enter(self) -> None:
-        self._depth += 1
-        if self._depth > _MOST_DEPTH:
-            raise self.error(f"expressions are nested more than {_MOST_DEPTH} deep", self.next.span)
-
-    def _unary(self, expected: CType) -> Value:
-        self._enter()
-        value = self._prefixed(expected)
-        self._depth -= 1
-        return value
-
-    def _prefixed(self, expected: CType) -> Value:
-        token = self.next
-        if token.kind == "sign" and token.text in ("+", "-", "~", "!"):
-            self.take()
-            return _prefix(token.text, self._unary(expected))
-        if self.accept("&"):
-            return self._address(expected)
-        if self.accept("*"):
-            pointer = self._unary(replace(expected, depth=expected.depth + 1))
-            return computed(pointer.type.pointee if pointer.type.depth else INT)
-        if token.text == "sizeof":
-            self.take()
-            return self._size()
-        if token.text in _CASTS:
-            self.take()
-            self.expect("<")
-            ctype = self.pointers(self.type())
-            self.expect(">")
-            return convert(self._parenthesised(ctype), ctype)
-        if token.text == "(" and _starts_type(self.second):
-            self.take()
-            ctype = self.pointers(self.type())
-            self.expect(")")
-            return convert(self._unary(ctype), ctype)
-        return self._postfix(expected)
-
-    def _address(self, expected: CType) -> Value:
-        """Parse the operand of `&`: `p[n]` or `x`."""
-        name = self.expect_name("an array or variable after &")
-        if self.scope.open and name.text not in self.scope.names and self.next.text != "[":
-            # Only the address of an undeclared fragment matters, so its name becomes a pointer.
-            return self._name(name, expected if expected.depth else replace(expected, depth=1))
-        value = self._name(name, expected)
-        if indices := self._subscripts():
-            return _combine("+", value, self._flat(name.text, indices))
-        if value.type.depth and value.space in ("shared", "local"):
-            return value
-        return computed(replace(value.type, depth=value.type.depth + 1))
-
-    def _parenthesised(self, expected: CType) -> Value:
-        self.expect("(")
-        value = self.expression(expected)
-        self.expect(")")
-        return value
-
-    def _subscripts(self) -> list[Value]:
-        found: list[Value] = []
-        while self.accept("["):
-            found.append(self.expression(INT))
-            self.expect("]")
+    def value(self, node: Any, expected: CType | None = None) -> Value:
+        """Return the value of an expression. `expected` is the type of an undeclared name in it."""
+        kept, self.expected = self.expected, expected or self.expected
+        found = getattr(self, f"_visit_{type(node).__name__}", self._visit_unknown)(node)
+        self.expected = kept
         return found
 
-    def _flat(self, name: str, indices: list[Value]) -> Value:
-        """Return the linear index of an array element. `indices` has one index for each extent."""
-        extents = self.scope.extents.get(name, ())
-        found = indices[0]
-        for extent, index in zip(extents[1:], indices[1:], strict=False):
-            found = _combine("+", _combine("*", found, Value(INT, extent)), index)
-        return found
+    def condition(self, node: Any) -> Value:
+        """Return the value of a condition, converted to bool."""
+        value = self.value(node, INT)
+        if value.type in (VOID, NULL):
+            raise self.error(f"expected a condition, got a value of type {value.type}", node)
+        return self.convert(value, BOOL)
 
-    def _size(self) -> Value:
-        self.expect("(")
-        size = self.pointers(self.type()).size if self.starts_type() else self.expression(INT).type.size
-        self.expect(")")
-        return Value(CType("unsigned long"), size)
+    def _visit_unknown(self, node: Any) -> Value:
+        raise self.refused(node)
 
-    def _postfix(self, expected: CType) -> Value:
-        value = self._primary(expected)
-        for _ in self._subscripts():
-            value = computed(value.type.pointee if value.type.depth else INT)
-        return value
+    def _visit_ID(self, node: Any) -> Value:  # noqa: N802
+        found = self._name(node)
+        return self.read(found) if isinstance(found, Place) else found
 
-    def _primary(self, expected: CType) -> Value:
-        token = self.take()
-        match token.kind:
-            case "integer":
-                return _integer(token.text)
-            case "float":
-                is_float = token.text[-1] in "fF"
-                return Value(CType("float") if is_float else DOUBLE, float(token.text.rstrip("fFlL")))
-            case "character":
-                return Value(CType("char"), self._character(token))
-            case "string":
-                return computed(CType("char", 1, const=True))
-            case "name" if token.text in ("true", "false"):
-                return Value(BOOL, int(token.text == "true"))
-            case "name" if token.text == "nullptr":
-                return Value(NULL, 0)
-            case "name" if token.text == "NULL":
-                return Value(CType("long"), 0)
-            case "name" if token.text in WORDS:
-                self._at -= 1
-                ctype = self.type()
-                return convert(self._parenthesised(ctype), ctype)
-            case "name" if token.text == "threadIdx":
-                self.expect(".")
-                self.expect("x")
-                return Value(CType("unsigned int"), None, terms=((THREAD, 1),))
-            case "name":
-                return self._name(token, expected)
-            case _ if token.text == "(":
-                self._at -= 1
-                return self._parenthesised(expected)
-            case _:
-                raise self.error(f"expected an argument, got {token.text}", token.span)
+    def _visit_ArrayRef(self, node: Any) -> Value:  # noqa: N802
+        return self.read(self.place(node))
 
-    def _character(self, token: Token) -> int:
-        body = token.text[1:-1]
+    def _visit_StructRef(self, node: Any) -> Value:  # noqa: N802
+        name = getattr(node.name, "name", "")
+        if name not in _REGISTERS or node.type != "." or node.field.name not in ("x", "y", "z"):
+            raise self.error("cannot lower a member; expected threadIdx, blockIdx, blockDim or gridDim", node)
+        return self.intrinsic(f"llvm.nvvm.read.ptx.sreg.{_REGISTERS[name]}.{node.field.name}", [], UNSIGNED)
+
+    def intrinsic(self, name: str, operands: Sequence[SSAValue], ctype: CType) -> Value:
+        """Return the result of an intrinsic of LLVM."""
+        results: list[Attribute] = [] if ctype == VOID else [i1 if ctype == BOOL else memory_type(ctype)]
+        return Value(ctype, None, self.add(llvm.CallIntrinsicOp(name, operands, results)).ress)
+
+    def _visit_ExprList(self, node: Any) -> Value:  # noqa: N802
+        return [self.value(each) for each in node.exprs][-1]
+
+    def _visit_Constant(self, node: Any) -> Value:  # noqa: N802
+        text: str = node.value
+        if node.type == "string":
+            return self._string(node)
+        if node.type == "char":
+            return Value(CType("char"), self._character(node))
+        if not any(mark in node.type for mark in ("float", "double")):
+            return _integer(text)
+        ctype = CType("float") if text[-1] in "fF" and not text.startswith("0x") else DOUBLE
+        digits = text.rstrip("fFlL")
+        return Value(ctype, wrap(float.fromhex(digits) if "p" in digits.lower() else float(digits), ctype))
+
+    def _character(self, node: Any) -> int:
+        body = node.value[1:-1]
         if len(body) == 1 and body.isascii():
             return ord(body)
         if body[1:] not in _ESCAPES:
-            raise self.error(f"unknown character {token.text}", token.span)
+            raise self.error(f"unknown character {node.value}", node)
         return _ESCAPES[body[1:]]
 
-    def _name(self, token: Token, expected: CType) -> Value:
-        found = self.scope.find(token.text, expected)
-        if found is None:
-            raise self.error(f'identifier "{token.text}" is undefined', token.span)
-        return found
+    def _string(self, node: Any) -> Value:
+        body = node.value[1:-1].encode().decode("unicode_escape") + "\0"
+        kind = LLVMArrayType(len(body), i8)
+        name = self.global_name("string")
+        space = ADDRESS_SPACES["global"]
+        self.add_global(llvm.GlobalOp(kind, name, "internal", space, constant=True, value=StringAttr(body)))
+        self.scopes[0][name] = Global(name, "global", CType("char", 0, const=True, extents=(len(body),)))
+        found = self.find(name)
+        assert isinstance(found, Place)
+        return self.read(found)
 
+    def global_name(self, name: str) -> str:
+        """Return a name that no global variable or function of the module has."""
+        raise NotImplementedError
 
-def _starts_type(token: Token) -> bool:
-    return token.kind == "name" and (token.text in WORDS or token.text in _QUALIFIERS)
+    def add_global(self, variable: llvm.GlobalOp) -> None:
+        """Add a global variable to the module."""
+        raise NotImplementedError
+
+    def _visit_Cast(self, node: Any) -> Value:  # noqa: N802
+        ctype = self.type_of(node.to_type)
+        value = self.value(node.expr, ctype)
+        if ctype == VOID:
+            return Value(VOID)
+        if VOID in (value.type, replace(ctype, const=False)) or (ctype.depth and is_float(value.type)):
+            raise self.error(f'cannot convert a value of type "{value.type}" to "{ctype}"', node)
+        if value.type.depth and is_float(ctype):
+            raise self.error(f'cannot convert a value of type "{value.type}" to "{ctype}"', node)
+        return self.convert(value, ctype)
+
+    def _visit_UnaryOp(self, node: Any) -> Value:  # noqa: N802
+        sign: str = node.op
+        if sign in ("sizeof", "_Alignof"):
+            is_type = type(node.expr).__name__ == "Typename"
+            return Value(CType("unsigned long"), (self.type_of(node.expr) if is_type else self._type(node.expr)).size)
+        if sign == "&":
+            return self._address(node)
+        if sign == "*":
+            return self.read(self.place(node))
+        if sign.strip("p") in ("++", "--"):
+            place = self.place(node.expr)
+            old = self.read(place)
+            new = self.assign(node, place, self.binary(node, sign[-1], old, Value(INT, 1)))
+            return old if sign[0] == "p" else new
+        if sign == "!":
+            value = self.condition(node.expr)
+            if value.constant is not None:
+                return Value(BOOL, int(not value.constant))
+            return Value(BOOL, None, self.result(llvm.XOrOp(self.ssa(value), self.integer(1, 1))))
+        value = self.value(node.expr)
+        if not (value.type.is_integer or (is_float(value.type) and sign != "~")):
+            raise self.error(f"operator {sign} is not defined for {value.type}", node)
+        return self.negated(sign, value)
+
+    def _type(self, node: Any) -> CType:
+        """Return the type of an expression that is not executed. An array does not become a pointer."""
+        if type(node).__name__ in ("ID", "ArrayRef"):
+            kept, self.block = self.block, Block()
+            found = self._name(node) if type(node).__name__ == "ID" else self.place(node)
+            self.block = kept
+            return found.type
+        return self.without_effects(node).type
+
+    def _address(self, node: Any) -> Value:
+        """Return the address of a variable. The name of an undeclared fragment is a pointer."""
+        inner, kept = node.expr, self.expected
+        if type(inner).__name__ == "ID" and self.find(inner.name) is None:
+            self.expected = kept if kept.depth else replace(kept, depth=1)
+            if (found := self.undeclared(inner.name)) is not None:
+                self.expected = kept
+                return self.read(found) if isinstance(found, Place) else found
+        self.expected = replace(kept, depth=max(kept.depth - 1, 0))
+        place = self.place(inner)
+        self.expected = kept
+        if place.name is not None and place.type.depth:
+            self.note_space(place.name, "")  # a store through the address may change the pointer
+        pointer = place.type.pointer if place.type.extents else replace(place.type, depth=place.type.depth + 1)
+        return replace(place.address, type=pointer)
+
+    # Operators ----------------------------------------------------------------------------------------------
+
+    def _visit_BinaryOp(self, node: Any) -> Value:  # noqa: N802
+        if node.op in ("&&", "||"):
+            return self._logical(node)
+        left = self.value(node.left)
+        right = self.value(node.right, INT if left.type.depth else None)
+        return self.binary(node, node.op, left, right)
+
+    def binary(self, node: Any, sign: str, left: Value, right: Value) -> Value:
+        """Return the result of a binary operator, such as "+"."""
+        a, b = left.type, right.type
+        numbers = all(each.is_integer or is_float(each) for each in (a, b))
+        if numbers and sign not in COMPARISONS and not (sign in _INTEGRAL and not (a.is_integer and b.is_integer)):
+            return self.arithmetic(sign, left, right)
+        if numbers and sign in COMPARISONS:
+            return self.compare(sign, left, right, common(a, b))
+        if sign in COMPARISONS and (a.depth or left.is_null) and (b.depth or right.is_null):
+            return self.compare(sign, left, right, a if a.depth else b if b.depth else CType("void", 1))
+        if sign in ("+", "-") and a.depth and b.is_integer:
+            self._expect_pointer(left, node)
+            return self.moved(left, right, 1 if sign == "+" else -1)
+        if sign == "+" and a.is_integer and b.depth:
+            return self.binary(node, sign, right, left)
+        if sign == "-" and a.depth == b.depth and a.base == b.base and a.depth:
+            self._expect_pointer(left, node)
+            bytes_ = self.arithmetic("-", self.convert(left, LONG), self.convert(right, LONG))
+            return self.arithmetic("/", bytes_, Value(LONG, a.pointee.size))
+        raise self.error(f'operator {sign} is not defined for "{a}" and "{b}"', node)
+
+    def assign(self, node: Any, place: Place, value: Value) -> Value:
+        """Store a value in a variable, converted to the type of the variable. Return the converted value."""
+        if place.type.extents or (place.type.const and not place.type.depth):
+            kind = "an array" if place.type.extents else "a constant"
+            raise self.error(f"cannot assign to {kind}; expected a variable", node)
+        converted = self.implicit(value, place.type, node)
+        self.write(converted, place)
+        return converted
+
+    def _visit_Assignment(self, node: Any) -> Value:  # noqa: N802
+        place = self.place(node.lvalue)
+        right = self.value(node.rvalue, place.type)
+        if node.op != "=":
+            right = self.binary(node, node.op[:-1], self.read(place), right)
+            right = right if right.type.depth else self.convert(right, place.type)
+        return self.assign(node, place, right)
+
+    def _logical(self, node: Any) -> Value:
+        stops = int(node.op == "||")
+        left = self.condition(node.left)
+        if left.constant is not None:
+            return Value(BOOL, stops) if bool(left.constant) == bool(stops) else self.condition(node.right)
+        start, other, end = self.block, Block(), Block(arg_types=[self.ssa(left).type])
+        self.block = other
+        right = self.condition(node.right)
+        self.add(llvm.BrOp(end, self.ssa(right)))
+        self.block = start
+        constant = self.integer(stops, 1)
+        condition = self.ssa(left)
+        if stops:
+            self.add(llvm.CondBrOp(condition, end, [constant], other, []))
+        else:
+            self.add(llvm.CondBrOp(condition, other, [], end, [constant]))
+        self.start(other, end)
+        return Value(BOOL, None, end.args[0])
+
+    def start(self, *blocks: Block) -> None:
+        """Add blocks to the function and continue at the last one."""
+        raise NotImplementedError
+
+    def _visit_TernaryOp(self, node: Any) -> Value:  # noqa: N802
+        chosen = self.condition(node.cond)
+        if chosen.constant is not None:
+            yes, no = (self.without_effects(each) for each in (node.iftrue, node.iffalse))
+            value = self.value(node.iftrue if chosen.constant else node.iffalse)
+            return value if yes.type == VOID else self.convert(value, self._united(node, yes, no))
+        yes_block, no_block = Block(), Block()
+        self.add(llvm.CondBrOp(self.ssa(chosen), yes_block, [], no_block, []))
+        self.start(yes_block)
+        yes, yes_end = self.value(node.iftrue), self.block
+        self.start(no_block)
+        no = self.value(node.iffalse)
+        ctype, end = VOID, Block()
+        first: list[SSAValue] = []
+        second: list[SSAValue] = []
+        if not yes.type == no.type == VOID:
+            ctype = self._united(node, yes, no)
+            second.append(self.ssa(self.convert(no, ctype)))
+            no_end, self.block = self.block, yes_end
+            first.append(self.ssa(self.convert(yes, ctype)))
+            yes_end, self.block = self.block, no_end
+            end = Block(arg_types=[first[0].type])
+        self.add(llvm.BrOp(end, *second))
+        yes_end.add_op(llvm.BrOp(end, *first))
+        self.start(end)
+        return Value(ctype, None, end.args[0] if first else None, yes.space if yes.space == no.space else "")
+
+    def _united(self, node: Any, yes: Value, no: Value) -> CType:
+        a, b = yes.type, no.type
+        if replace(a, const=False) == replace(b, const=False):
+            return replace(a, const=a.const or b.const)
+        if a.depth and no.is_null:
+            return a
+        if b.depth and yes.is_null:
+            return b
+        if all(each.is_integer or is_float(each) for each in (a, b)):
+            return common(a, b)
+        raise self.error(f'expected two values of one type, got "{a}" and "{b}"', node)
+
+    def _visit_FuncCall(self, node: Any) -> Value:  # noqa: N802
+        if type(node.name).__name__ != "ID":
+            raise self.error("expected the name of a function before (", node)
+        return self.call(node.name.name, node)
 
 
 def _integer(text: str) -> Value:
     digits = text.rstrip("uUlL")
     suffix = text[len(digits) :].lower()
-    digits = digits.replace("'", "")
     octal = digits[0] == "0" and digits.isdigit()
     number = int(digits, 8 if octal else 0)
     order = ("int", "long", "unsigned long") if "u" not in suffix else ("unsigned int", "unsigned long")
@@ -342,145 +491,3 @@ def _integer(text: str) -> Value:
     types = [CType(word) for word in order]
     ctype = next((each for each in types if wrap(number, each) == number), types[-1])
     return Value(ctype, wrap(number, ctype))
-
-
-def convert(value: Value, ctype: CType) -> Value:
-    """Return a value converted to the type `ctype`.
-
-    A pointer keeps its state space. A number that becomes a pointer points to global memory.
-    """
-    if value.constant is not None:
-        constant = wrap(value.constant, ctype)
-        return Value(ctype, constant, terms=None if constant is None else ())
-    if value.type.depth or ctype.depth == 0:
-        kept = value.type.size == ctype.size and is_float(value.type) == is_float(ctype) and ctype != BOOL
-        terms = value.terms if kept or value.type.depth else None
-        return Value(ctype, None, value.base, value.offset, value.space if ctype.depth else "", terms, value.inside)
-    # A kernel receives addresses only of global memory, so an integer parameter is such an address.
-    plain = value.terms is not None and len(value.terms) == 1 and value.terms[0][1] == 1 and not value.offset
-    return Value(ctype, None, value.terms[0][0], 0, "global") if plain and value.terms else computed(ctype)
-
-
-def _prefix(sign: str, value: Value) -> Value:
-    ctype = BOOL if sign == "!" else promoted(value.type)
-    if value.constant is None and value.terms is not None and ctype.is_integer and sign != "!":
-        found = _sum(ctype, Value(ctype, 0), value, 1 if sign == "+" else -1)
-        return replace(found, offset=found.offset - 1) if sign == "~" else found  # ~x is -x - 1
-    if value.constant is None or (sign == "~" and isinstance(value.constant, float)):
-        return computed(ctype)
-    constant = wrap(value.constant, ctype) if sign != "!" else value.constant
-    assert constant is not None
-    number = {"+": lambda: constant, "-": lambda: -constant, "!": lambda: not constant}
-    result = ~int(constant) if sign == "~" else number[sign]()
-    return Value(ctype, wrap(result, ctype))
-
-
-def _conditional(condition: Value, yes: Value, no: Value) -> Value:
-    if condition.constant is not None:
-        return yes if condition.constant else no
-    ctype = yes.type if yes.type.depth else no.type if no.type.depth else common(yes.type, no.type)
-    return computed(ctype, yes.space if yes.space == no.space else "")
-
-
-def _combine(sign: str, left: Value, right: Value) -> Value:
-    if NULL in (left.type, right.type):
-        return computed(INT)
-    if sign in ("+", "-") and (left.type.depth or (right.type.depth and sign == "+")):
-        return _moved(sign, left, right) if left.type.depth else _moved(sign, right, left)
-    if sign in ("&&", "||"):
-        return _logical(sign, left, right)
-    ctype = (
-        BOOL if sign in _COMPARISONS else promoted(left.type) if sign in ("<<", ">>") else common(left.type, right.type)
-    )
-    if left.constant is None or right.constant is None or left.type.depth or right.type.depth:
-        return _linear(sign, left, right, ctype)
-    number = _calculate(sign, left, right, ctype)
-    return computed(ctype) if number is None else Value(ctype, wrap(number, ctype))
-
-
-def _moved(sign: str, pointer: Value, index: Value) -> Value:
-    """Return a pointer plus or minus an index in elements. `sign` is "+" or "-"."""
-    known = isinstance(index.constant, int)
-    wraps = is_unsigned(index.type) and index.type.size < pointer.type.size
-    if pointer.type.depth == 0 or pointer.terms is None or index.terms is None or not (known or index.type.is_integer):
-        return computed(pointer.type, pointer.space)
-    if wraps and not known and not _is_bounded(index):
-        return computed(pointer.type, pointer.space)
-    size = pointer.type.pointee.size * (1 if sign == "+" else -1)
-    inside = pointer.inside + (0 if known else index.offset * size)
-    return replace(_sum(pointer.type, pointer, index, size), inside=inside)
-
-
-def _is_bounded(index: Value) -> bool:
-    """Return True for an index that cannot wrap."""
-    assert index.terms is not None
-    one = len(index.terms) == 1 and index.terms[0][1] == 1 and index.offset == 0
-    # `threadIdx.x` is below 1024.
-    small = all(name == THREAD and 0 <= factor < 1 << 16 for name, factor in index.terms)
-    return one or (small and 0 <= index.offset < 1 << 16)
-
-
-def _sum(ctype: CType, left: Value, right: Value, factor: int) -> Value:
-    """Return `left + factor * right` as a value of the type `ctype`."""
-    terms = dict(left.terms or ())
-    for name, of in right.terms or ():
-        terms[name] = terms.get(name, 0) + of * factor
-    offset = _offset(left) + _offset(right) * factor
-    kept = tuple((name, of) for name, of in terms.items() if of)
-    return Value(ctype, None, left.base, offset, left.space, kept)
-
-
-def _offset(value: Value) -> int:
-    return int(value.constant) if value.constant is not None else value.offset
-
-
-def _linear(sign: str, left: Value, right: Value, ctype: CType) -> Value:
-    """Return the result of an integer operator as a sum of variables, or as an unknown value."""
-    if left.terms is None or right.terms is None or not ctype.is_integer or left.base or right.base:
-        return computed(ctype)
-    if left.type.size != right.type.size and None in (left.constant, right.constant) and sign != "<<":
-        wide = left if left.type.size > right.type.size else right
-        if (right if wide is left else left).constant is None:
-            return computed(ctype)
-    if sign in ("+", "-"):
-        return _sum(ctype, left, right, 1 if sign == "+" else -1)
-    if sign == "*" and isinstance(right.constant, int):
-        return _sum(ctype, Value(ctype, 0), left, right.constant)
-    if sign == "*" and isinstance(left.constant, int):
-        return _sum(ctype, Value(ctype, 0), right, left.constant)
-    if sign == "<<" and isinstance(right.constant, int) and 0 <= right.constant < 8 * ctype.size:
-        return _sum(ctype, Value(ctype, 0), left, 1 << right.constant)
-    return computed(ctype)
-
-
-def _logical(sign: str, left: Value, right: Value) -> Value:
-    if left.constant is not None and bool(left.constant) == (sign == "||"):
-        return Value(BOOL, int(sign == "||"))
-    if left.constant is None or right.constant is None:
-        return computed(BOOL)
-    return Value(BOOL, int(bool(right.constant)))
-
-
-def _calculate(sign: str, left: Value, right: Value, ctype: CType) -> float | None:
-    assert left.constant is not None
-    assert right.constant is not None
-    shared = common(left.type, right.type)
-    a, b = wrap(left.constant, shared), wrap(right.constant, shared)
-    if a is None or b is None:
-        return None
-    if sign in _COMPARISONS:
-        return int(_COMPARISONS[sign](a, b))
-    if isinstance(a, float) or isinstance(b, float):
-        real: dict[str, Callable[[], float]] = {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b}
-        return a / b if sign == "/" and b else real[sign]() if sign in real else None
-    if sign in ("<<", ">>"):
-        number, by = wrap(left.constant, ctype), int(right.constant)
-        if number is None or not 0 <= by < 8 * ctype.size or (number < 0 and is_unsigned(ctype)):
-            return None
-        return int(number) << by if sign == "<<" else int(number) >> by
-    if sign in ("/", "%"):
-        if b == 0:
-            return None
-        quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-        return quotient if sign == "/" else a - b * quotient
-    return _ARITHMETIC[sign](a, b)

@@ -21,7 +21,8 @@ ROWS = """
     716     sm_72   imma   m32n8k16   ld_a_s8 ld_a_u8 ld_b_s8 ld_b_u8 ld_c st_c_i32 mma_s8 mma_u8
     724     sm_72   imma   m8n32k16   ld_a_s8 ld_a_u8 ld_b_s8 ld_b_u8 ld_c st_c_i32 mma_s8 mma_u8
     732     sm_75   imma   m8n8k32    ld_a_s4 ld_a_u4 ld_b_s4 ld_b_u4 ld_c st_c_i32 mma_s4 mma_u4
-    740     sm_75   bmma   m8n8k128   ld_a_b1 ld_b_b1 ld_c st_c_i32 mma_xor_popc_b1 mma_and_popc_b1
+    740     sm_75   bmma   m8n8k128   ld_a_b1 ld_b_b1 ld_c st_c_i32 mma_xor_popc_b1
+    745     sm_80   bmma   m8n8k128   mma_and_popc_b1
     746     sm_80   dmma   m8n8k4     mma_f64
     747     sm_80   tf32   m16n16k8   mma_f32
     748     sm_80   bf16   m16n16k16  mma_f32

@@ -178,7 +178,7 @@ def _move(builtin: Builtin, values: Sequence[Value]) -> Selection:
         fragments={"r": 1 - position},
         values={"stride": 2},
         address={"p": position},
-        offset=pointer.offset - pointer.inside if builtin.is_second_generation else 0,
+        offset=pointer.offset if builtin.is_second_generation else 0,
     )
 
 

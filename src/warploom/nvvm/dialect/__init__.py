@@ -6,22 +6,31 @@ from typing import TypeVar
 from xdsl.ir import Attribute, Dialect
 
 from warploom.nvvm.dialect import (
+    arithmetic,
     attributes,
+    barriers,
+    conversions,
     copies,
     fences,
     matrix,
     mbarrier,
     mma,
+    prefetch,
+    special_registers,
     tcgen05,
     tcgen05_mma,
     tensor_copies,
     threads,
+    warp,
     wgmma,
     wmma,
 )
 from warploom.nvvm.dialect.operation import InlinePtx, Operation
 
-_MODULES = (wgmma, mma, wmma, matrix, copies, tensor_copies, mbarrier, threads, fences, tcgen05, tcgen05_mma)
+_MODULES = (
+    *(wgmma, mma, wmma, matrix, copies, tensor_copies, prefetch, mbarrier, threads, barriers, warp, fences),
+    *(tcgen05, tcgen05_mma, conversions, arithmetic, special_registers),
+)
 FAMILIES: dict[str, ModuleType] = {module.__name__.rpartition(".")[2]: module for module in _MODULES}
 """Modules that define the operations of an instruction family, by name."""
 
@@ -41,7 +50,7 @@ def _defined(module: ModuleType, base: type[_Class]) -> list[type[_Class]]:
 
 def operations_of(family: ModuleType) -> list[type[Operation]]:
     """Return the operations that a module defines, in the order of their definition."""
-    return _defined(family, Operation)
+    return [*_defined(family, Operation), *getattr(family, "GENERATED", ())]
 
 
 OPERATIONS: tuple[type[Operation], ...] = tuple(

@@ -4,7 +4,7 @@ from abc import ABC
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import IntAttr
+from xdsl.dialects.builtin import IntAttr, IntegerType
 from xdsl.ir import Attribute, Data, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -118,6 +118,34 @@ class MatrixShape(ExtentsAttribute):
     n: IntAttr
 
 
+@irdl_attr_definition
+class ConstantRange(ParametrizedAttribute):
+    """Range of an integer, without its upper end: `#llvm.constant_range<i32, 0, 32>`."""
+
+    name = "llvm.constant_range"
+    type: IntegerType
+    lower: IntAttr
+    upper: IntAttr
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        if isinstance(whole := parser.parse_optional_attribute(), cls):
+            return whole.parameters
+        with parser.in_angle_brackets():
+            start = parser.pos
+            found: list[Attribute] = [parser.parse_type()]
+            if not isinstance(found[0], IntegerType):
+                parser.raise_error(f"expected an integer type, got {found[0]}", start)
+            for _ in range(2):
+                parser.parse_punctuation(",")
+                found.append(IntAttr(parser.parse_integer()))
+        return found
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(f"{self.type}, {self.lower.data}, {self.upper.data}")
+
+
 # Enumerations ----------------------------------------------------------------------------------------------
 
 
@@ -129,10 +157,14 @@ def _enum(
     return irdl_attr_definition(cast("type[EnumAttribute]", type(name, (base,), members)))
 
 
+BarrierReduction = _enum("reduction", "popc and or")
+"""Combination of the predicates of the threads at a barrier."""
 BitOperation = _enum("mma_b1op", "none xor_popc and_popc")
 """Operation that combines single bits before they are counted."""
 BlockScale = _enum("tcgen05_mma_block_scale", "default block16 block32", words=("",))
 """Number of elements that share one scale."""
+CacheLevel = _enum("prefetch_cache_level", "L1 L2", BareEnumAttribute)
+"""Cache that receives a line."""
 CacheModifier = _enum("load_cache_modifier", "ca cg cs lu cv", BareEnumAttribute)
 """Cache operator of a copy."""
 CancelQuery = _enum(
@@ -157,12 +189,20 @@ CopyShape = _enum("tcgen05_cp_shape", "shape_128x256b shape_4x256b shape_128x128
 """Shape of a copy to tensor memory."""
 CtaGroup = _enum("cta_group", "cta_1 cta_2", words=("cta_group::1", "cta_group::2"))
 """Number of CTAs that execute a tensor-memory instruction together."""
+DotType = _enum("dot_accumulate_type", "signed unsigned", words=("s32", "u32"))
+"""Sign of the elements of a dot product."""
+EvictionPriority = _enum(
+    "cache_eviction_priority", "evict_normal evict_first evict_last evict_unchanged no_allocate", BareEnumAttribute
+)
+"""Priority of a cache line."""
 GridAction = _enum("grid_dep_action", "wait launch_dependents", BareEnumAttribute)
 """Action on dependent grids."""
 Layout = _enum("mma_layout", "row col")
 """Row-major or column-major order of a matrix."""
 LoadMode = _enum("tma_load_mode", "tile im2col im2col_w im2col_w_128 tile_gather4")
 """Addressing mode of a tensor load."""
+MatchMode = _enum("match_sync_kind", "any all", BareEnumAttribute)
+"""Lanes whose values are compared."""
 MatrixElement = _enum("ld_st_matrix_elt_type", "b16 b8 b8x16.b6x16_p32 b8x16.b4x16_p64")
 """Element type of a matrix that is loaded or stored."""
 MmaFragment = _enum("mma_frag", "a b c")
@@ -175,12 +215,20 @@ Order = _enum("mem_order", "weak relaxed acquire release acq_rel sc mmio volatil
 """Memory order of an operation."""
 Overflow = _enum("mma_int_overflow", "satfinite wrapped")
 """Treatment of integer results that leave their range."""
+PermuteMode = _enum("permute_mode", "default f4e b4e rc8 ecl ecr rc16", words=("",))
+"""Selection of the bytes of a permutation."""
 Proxy = _enum("proxy_kind", "alias async async.global async.shared tensormap generic")
 """Memory proxy."""
 Reduction = _enum("tma_redux_kind", "add max min inc dec and or xor")
 """Operation of a tensor reduction."""
+Redux = _enum("redux_kind", "add and max min or umax umin xor fmin fmax", BareEnumAttribute)
+"""Operation of a reduction over the lanes of a warp."""
 RegisterAction = _enum("action", "decrease increase", BareEnumAttribute, ("dec", "inc"))
 """Direction in which a warpgroup changes its number of registers."""
+Rounding = _enum("fp_rnd_mode", "none rn rm rp rz rna rs", words=("",))
+"""Rounding of a conversion."""
+Saturation = _enum("sat_mode", "none satfinite", words=("",))
+"""Treatment of numbers beyond the largest finite number."""
 ScaleFormat = _enum("block_scale_format", "ue8m0 ue4m3")
 """Number format of block scales."""
 ScaleIn = _enum("wgmma_scale_in", "one neg")
@@ -197,6 +245,8 @@ Scope = _enum("mem_scope", "cta cluster gpu sys")
 """Set of threads to which a memory order applies."""
 SharedSpace = _enum("shared_space", "cta cluster")
 """Shared memory of the executing CTA, or of its cluster."""
+ShuffleMode = _enum("shfl_kind", "bfly up down idx", BareEnumAttribute)
+"""Selection of the source lane of a shuffle."""
 StoreMode = _enum("tma_store_mode", "tile im2col tile_scatter4")
 """Addressing mode of a tensor store."""
 TensorKind = _enum(
@@ -209,5 +259,7 @@ TensorWait = _enum("tcgen05_wait", "load store", words=("wait::ld", "wait::st"))
 """Accesses to tensor memory that a thread waits for."""
 ThreadSync = _enum("tcgen05_fence", "before after", words=("fence::before_thread_sync", "fence::after_thread_sync"))
 """Position of a fence relative to a synchronisation of threads."""
+VoteMode = _enum("vote_sync_kind", "any all ballot uni", BareEnumAttribute)
+"""Combination of the predicates of lanes."""
 WgmmaType = _enum("wgmma_type", "f16 tf32 u8 s8 b1 bf16 e4m3 e5m2 f32 s32")
 """Element type of a matrix that a warpgroup multiplies."""

@@ -13,6 +13,7 @@ from xdsl.ir import SSAValue
 
 from warploom.isa.binding.compose import compose, form_that_allows
 from warploom.isa.model.form import Form
+from warploom.isa.model.special_registers import SpecialRegister
 from warploom.ptx import Address, Guard, Instruction, Integer, Name, Operand, Vector
 
 
@@ -58,7 +59,17 @@ class Discarded:
     """Unused result, which is printed as the sink `_`."""
 
 
-OperandTemplate: TypeAlias = "SSAValue | Registers | Memory | Immediate | Temporary | Discarded | int"
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One register of a value, such as one element of a struct."""
+
+    value: SSAValue
+    position: int
+
+
+OperandTemplate: TypeAlias = (
+    "SSAValue | Registers | Element | Memory | Immediate | Temporary | Discarded | SpecialRegister | int"
+)
 RegisterNames = Callable[["SSAValue | Temporary"], tuple[str, ...]]
 """Function that returns the register names of a value or of a temporary."""
 
@@ -122,6 +133,10 @@ def _operand(template: OperandTemplate, names_of: RegisterNames) -> Operand:
         case Immediate(value):
             constant = template.constant
             return Name(names_of(value)[0]) if constant is None else Integer(constant)
+        case SpecialRegister():
+            return Name(template.name)
+        case Element(value, position):
+            return Name(names_of(value)[position])
         case Temporary() | SSAValue():
             return Name(names_of(template)[0])
         case Registers(values):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i1, i32, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import eq, operand_def, opt_operand_def, opt_result_def, prop_def, result_def
 
-from warploom.isa.instructions import control, mbarrier, memory, move
+from warploom.isa.instructions import control, mbarrier, memory
 from warploom.nvvm.dialect.attributes import Scope
 from warploom.nvvm.dialect.lowering import (
     Discarded,
@@ -21,7 +21,8 @@ from warploom.nvvm.dialect.lowering import (
     Temporary,
 )
 from warploom.nvvm.dialect.operation import Operation, operation
-from warploom.nvvm.dialect.types import pointer, space_of
+from warploom.nvvm.dialect.types import SHARED_SPACE, pointer, space_of
+from warploom.nvvm.llvm_builder import LlvmBuilder
 
 _REMOTE = "shared::cluster"
 
@@ -90,27 +91,22 @@ class _Ordered(_Scoped):
         # As in MLIR, the PTX does not state the default order and scope.
         return {} if self.scope.data == "cta" else {"sem": default, "scope": self.scope.data}
 
-    def with_shared_address(
-        self,
-        address: SSAValue,
-        words: Mapping[str, str],
-        before: Sequence[InstructionTemplate] = (),
-        /,
-        **operands: OperandTemplate | None,
-    ) -> Lowering:
-        """Return an instruction on the mbarrier at `address`. Convert a generic address to shared memory.
+    def at(self, address: SSAValue | Temporary, space: str) -> InstructionTemplate:
+        """Return the instruction on the mbarrier at an address in a state space."""
+        raise NotImplementedError
 
-        The instructions `before` stand between the conversion and the instruction.
-        """
-        space, base = space_of(address), address
-        # The intrinsics of MLIR accept only addresses in shared memory.
-        conversions: list[InstructionTemplate] = []
-        if not space:
-            space, base = "shared", Temporary("shared", "b64")
-            sizes = {"space": space, "size": "u64"}
-            conversions = [InstructionTemplate([memory.CVTA_TO], sizes, {"p": base, "a": address})]
-        found = self.template({**words, "space": space}, addr=Memory(base), **operands)
-        return Lowering([*conversions, *before, found])
+    def called(self, build: LlvmBuilder) -> InstructionTemplate | None:
+        # The intrinsics accept only addresses in shared memory.
+        address, space = self.operands[0], space_of(self.operands[0])
+        return self.at(address if space else build.in_space(address, SHARED_SPACE), space or "shared")
+
+    def lower(self) -> Lowering:
+        address = self.operands[0]
+        if space := space_of(address):
+            return Lowering([self.at(address, space)])
+        base, words = Temporary("shared", "b64"), {"space": "shared", "size": "u64"}
+        conversion = InstructionTemplate([memory.CVTA_TO], words, {"p": base, "a": address})
+        return Lowering([conversion, self.at(base, "shared")])
 
 
 # Arrivals ---------------------------------------------------------------------------------------------------
@@ -145,16 +141,10 @@ class _CountedArrival(_Arrival):
         """True if MLIR lowers the operation to an intrinsic that has no count operand."""
         return False
 
-    def lower(self) -> Lowering:
-        words, results = self.order_words("release"), self.results_by_name
-        if self.has_intrinsic_without_count:
-            return self.with_shared_address(self.addr, words, **results)
-        if self.count is not None:
-            return self.with_shared_address(self.addr, words, count=self.count, **results)
-        # The intrinsic has a count operand.
-        one = Temporary("count", "b32")
-        before = [InstructionTemplate([move.MOV], {"type": "b32"}, {"d": one, "a": 1})]
-        return self.with_shared_address(self.addr, words, before, count=one, **results)
+    def at(self, address: SSAValue | Temporary, space: str) -> InstructionTemplate:
+        count = None if self.has_intrinsic_without_count else self.count or 1
+        words = self.order_words("release") | {"space": space}
+        return self.template(words, addr=Memory(address), count=count, **self.results_by_name)
 
 
 _ARRIVALS = (mbarrier.ARRIVE, mbarrier.ARRIVE_COUNT, mbarrier.ARRIVE_REMOTE)
@@ -199,9 +189,9 @@ class MbarrierArriveDropNocomplete(_NoComplete):
 class _ExpectingArrival(_Arrival):
     """Base class of arrivals that first increase the number of bytes that the phase waits for."""
 
-    def lower(self) -> Lowering:
-        address, count, *_ = self.operands
-        return self.with_shared_address(address, self.order_words("release"), txCount=count, **self.results_by_name)
+    def at(self, address: SSAValue | Temporary, space: str) -> InstructionTemplate:
+        words = self.order_words("release") | {"space": space}
+        return self.template(words, addr=Memory(address), txCount=self.operands[1], **self.results_by_name)
 
 
 _EXPECTING = (mbarrier.ARRIVE_EXPECT, mbarrier.ARRIVE_EXPECT_REMOTE)
@@ -231,6 +221,9 @@ class MbarrierArriveExpectTx(_ExpectingArrival):
         if self.is_relaxed:
             raise self.error("mbarrier with relaxed semantics is not supported when using predicate")
 
+    def called(self, build: LlvmBuilder) -> InstructionTemplate | None:
+        return super().called(build) if self.predicate is None else None
+
     def lower(self) -> Lowering:
         if self.predicate is None:
             return super().lower()
@@ -257,12 +250,12 @@ class _Test(_Ordered):
     The operands are the address, the state or parity of the phase, and an optional time limit.
     """
 
-    def lower(self) -> Lowering:
-        address, phase, *ticks = self.operands
+    def at(self, address: SSAValue | Temporary, space: str) -> InstructionTemplate:
+        _, phase, *ticks = self.operands
         timeout = ticks[0] if ticks else None
-        words = {"parity": "parity" if phase.type == i32 else "", **self.order_words("acquire")}
-        (res,) = self.results
-        return self.with_shared_address(address, words, waitComplete=res, phase=phase, suspendTimeHint=timeout)
+        parity = {"parity": "parity" if phase.type == i32 else "", "space": space}
+        words, (res,) = self.order_words("acquire") | parity, self.results
+        return self.template(words, addr=Memory(address), waitComplete=res, phase=phase, suspendTimeHint=timeout)
 
 
 @operation("nvvm.mbarrier.test.wait", mbarrier.TEST_WAIT, words={"op": "test_wait"})

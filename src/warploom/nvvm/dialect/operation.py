@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
@@ -9,6 +10,8 @@ from types import MappingProxyType
 from typing import ClassVar, TypeVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i1
+from xdsl.dialects.llvm import ConstantOp, LLVMStructType
+from xdsl.ir import Operation as XdslOperation
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -20,6 +23,7 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
+from xdsl.irdl.dominance import DominanceInfo
 from xdsl.utils.exceptions import VerifyException
 
 from warploom.diagnostics import Diagnostic
@@ -37,7 +41,7 @@ from warploom.nvvm.dialect.lowering import (
     RegisterNames,
     Temporary,
 )
-from warploom.nvvm.dialect.types import registers_of, space_of
+from warploom.nvvm.dialect.types import constraint_of, parts_of, registers_of, space_of
 from warploom.nvvm.llvm_builder import LlvmBuilder
 
 SEGMENTED = (AttrSizedOperandSegments(as_property=True),)
@@ -74,6 +78,12 @@ class Operation(IRDLOperation, ABC):
         The default, None, stands for the intrinsic of the form of the PTX instruction, or else for inline PTX.
         """
         return None
+
+    def called(self, build: LlvmBuilder) -> InstructionTemplate | None:
+        """Return the instruction whose intrinsic replaces the operation, or None if there is no single instruction."""
+        lowering = self.lower()
+        found = lowering.statements[0] if len(lowering.statements) == 1 and not lowering.copies else None
+        return found if isinstance(found, InstructionTemplate) else None
 
     def declared(
         self, words: Mapping[str, str] = NO_WORDS, late: Sequence[str] = (), /, **operands: OperandTemplate | None
@@ -207,6 +217,12 @@ def _placeholders() -> RegisterNames:
     return names_of
 
 
+_PLACEHOLDER = re.compile(r"\{\$(rw|w|r)(\d+)\}")
+_PERCENT = re.compile(r"%(?=\d)")
+_DOLLAR = re.compile(r"\$\$|\$(?![\d{])")
+"""Dollar sign that names no operand of LLVM's inline assembly, which writes it twice."""
+
+
 @operation("nvvm.inline_ptx")
 class InlinePtx(Operation):
     """PTX text with the values that the text reads, changes and writes."""
@@ -225,3 +241,77 @@ class InlinePtx(Operation):
 
     def lower(self) -> Lowering:
         return Lowering([])
+
+    def check(self) -> None:
+        for kind, (values, ranks) in self._placeholders().items():
+            if ranks and max(ranks.values()) >= len(values):
+                last = f"{{${kind}{len(values) - 1}}}"
+                expected = f"placeholders up to {last}" if values else f"no placeholder of an operand '{kind}'"
+                raise self.error(f"text contains '{{${kind}{max(ranks)}}}'; expected {expected}")
+
+    def _placeholders(self) -> dict[str, tuple[Sequence[SSAValue], dict[int, int]]]:
+        """Return the values of each kind of placeholder, and the position of a value by the number in the text.
+
+        If the text has a placeholder for each value, the numbers need not begin at 0 or be consecutive.
+        """
+        found: dict[str, tuple[Sequence[SSAValue], dict[int, int]]] = {}
+        for kind, values in (("rw", self.readWriteArgs), ("w", self.writeOnlyArgs), ("r", self.readOnlyArgs)):
+            numbers = sorted({int(each[2]) for each in _PLACEHOLDER.finditer(self.ptxCode.data) if each[1] == kind})
+            every = len(numbers) == len(values)
+            found[kind] = (values, {number: k if every else number for k, number in enumerate(numbers)})
+        return found
+
+    def to_llvm(self, build: LlvmBuilder) -> Sequence[SSAValue]:
+        changed, written = self.readWriteArgs, self.writeOnlyArgs
+        outputs = [each for value in (*changed, *written) for each in parts_of(value.type)]
+        inputs = [each for value in self.readOnlyArgs for each in build.elements(value)]
+        text = self._text(len(outputs))
+        if self.predicate is not None:
+            text = f"@${len(outputs) + len(inputs)} {text}"
+            inputs.append(self.predicate)
+        constraints = [f"={constraint_of(each)}" for each in outputs]
+        constraints += ["n" if isinstance(each.owner, ConstantOp) else constraint_of(each.type) for each in inputs]
+        # A value that is read and written is also an operand in the register of its result.
+        tied = [each for value in changed for each in build.elements(value)]
+        constraints += [str(number) for number in range(len(tied))]
+        results = iter(build.assembly(text, constraints, [*inputs, *tied], outputs))
+        made: list[SSAValue] = []
+        for value in (*changed, *written):
+            parts = [next(results) for _ in parts_of(value.type)]
+            made.append(build.struct(parts, value.type) if isinstance(value.type, LLVMStructType) else parts[0])
+        for value, new in zip(changed, made, strict=False):
+            later = _later_users(value, self)
+            value.replace_uses_with_if(new, lambda use, later=later: use.operation in later)
+        return made[len(changed) :]
+
+    def _text(self, outputs: int) -> str:
+        """Return the text with LLVM's numbers of operands in place of placeholders.
+
+        `outputs` is the number of registers that the text writes.
+        """
+        first = {"rw": 0, "w": sum(len(parts_of(each.type)) for each in self.readWriteArgs), "r": outputs}
+        placeholders = self._placeholders()
+
+        def number(found: re.Match[str]) -> str:
+            kind = found[1]
+            return f"${first[kind] + placeholders[kind][1][int(found[2])]}"
+
+        # MLIR also accepts %0 for $0. Other dollar signs and percent signs belong to PTX names.
+        return _PERCENT.sub("$", _DOLLAR.sub("$$", _PLACEHOLDER.sub(number, self.ptxCode.data)))
+
+
+def _later_users(value: SSAValue, operation: IRDLOperation) -> set[XdslOperation]:
+    """Return the users of a value that run after an operation on every path to them."""
+    pending = {use.operation for use in value.uses} - {operation}
+    found: set[XdslOperation] = set()
+    at = operation.next_op
+    while at is not None and pending:
+        if at in pending:
+            found.add(at)
+        pending.discard(at)
+        at = at.next_op
+    block = operation.parent
+    if block is not None and block.parent is not None and any(each.parent is not block for each in pending):
+        order = DominanceInfo(block.parent)
+        found |= {each for each in pending if each.parent and order.strictly_dominates(block, each.parent)}
+    return found

@@ -21,7 +21,7 @@ from warploom.nvvm.dialect.attributes import (
 )
 from warploom.nvvm.dialect.lowering import Lowering, Registers
 from warploom.nvvm.dialect.operation import Operation, operation
-from warploom.nvvm.dialect.types import TENSOR_SPACE, pointer, registers_of
+from warploom.nvvm.dialect.types import TENSOR_SPACE, pointer, registers_of, space_of
 
 _HALVES = "16x32bx2"
 """Shape of two halves, whose distance is an operand."""
@@ -84,6 +84,10 @@ class Commit(_Grouped):
     addr = operand_def(LLVMPointerType)
     multicastMask = opt_operand_def(i16)
     assembly_format = "$addr (`,` `multicast_mask` `=` $multicastMask^)? attr-dict `:` type(operands)"
+
+    def lower(self) -> Lowering:
+        # LLVM has an intrinsic for each type of pointer. The instruction is the same.
+        return Lowering([self.declared(in_shared=1 if space_of(self.addr) else None)])
 
 
 @operation("nvvm.tcgen05.shift", tcgen05.SHIFT)

@@ -3,19 +3,21 @@
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import IndexType, IntAttr, IntegerType, VectorType, bf16, f16, f32, f64
+from xdsl.dialects.builtin import IndexType, IntAttr, IntegerType, VectorType, bf16, f16, f32, f64, i1
 from xdsl.dialects.llvm import LLVMArrayType, LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AttrConstraint
 from xdsl.irdl.constraints import AttrSetConstraint
 from xdsl.utils.exceptions import VerifyException
 
-TENSOR_SPACE = 6
-"""Address space of tensor memory, whose addresses have 32 bits."""
+SHARED_SPACE, TENSOR_SPACE = 3, 6
+"""Address spaces of shared memory and of tensor memory, whose addresses have 32 bits."""
 STATE_SPACES = {0: "", 1: "global", 3: "shared", 4: "const", 5: "local", TENSOR_SPACE: "tensor", 7: "shared::cluster"}
 """PTX state space of each LLVM address space; 0 is the generic space."""
 ADDRESS_SPACES = {word: number for number, word in STATE_SPACES.items()}
 """LLVM address space of each PTX state space."""
+CONSTRAINTS = {"pred": "b", "b16": "h", "b32": "r", "b64": "l", "b128": "q", "f32": "f", "f64": "d"}
+"""Constraint letter of a register in LLVM's inline assembly, by its PTX type."""
 _SCALARS: dict[Attribute, str] = {IndexType(): "b64", f16: "b16", bf16: "b16", f32: "f32", f64: "f64"}
 """PTX register of each type that is no integer and needs one register."""
 
@@ -88,10 +90,15 @@ def struct_of(element: Attribute, count: int) -> LLVMStructType:
 
 def space_of(value: SSAValue) -> str:
     """Return the state space of a pointer, or "" for a generic pointer."""
+    number = address_space_of(value)
+    return STATE_SPACES.get(number, f"addrspace({number})")
+
+
+def address_space_of(value: SSAValue) -> int:
+    """Return the number of the address space of a pointer. The generic space has the number 0."""
     found = value.type
     space = found.addr_space if isinstance(found, LLVMPointerType) else None
-    number = space.data if isinstance(space, IntAttr) else 0
-    return STATE_SPACES.get(number, f"addrspace({number})")
+    return space.data if isinstance(space, IntAttr) else 0
 
 
 def pointer_to(space: int) -> LLVMPointerType:
@@ -102,3 +109,31 @@ def pointer_to(space: int) -> LLVMPointerType:
 def pointer(*spaces: int) -> AttrConstraint:
     """Return a constraint for pointers to the given address spaces."""
     return AttrSetConstraint.get(*map(pointer_to, spaces))
+
+
+def with_flag(type: Attribute) -> LLVMStructType:
+    """Return the type of a struct with a value and a predicate."""
+    return LLVMStructType.from_type_list([type, i1])
+
+
+_CONSTRAINTS: dict[Attribute, str] = {
+    VectorType(f16, [2]): "f", VectorType(bf16, [2]): "f", pointer_to(3): "r", IntegerType(8): ""
+}  # fmt: skip
+"""Constraint letters that MLIR defines otherwise than for the registers of the type."""
+
+
+def parts_of(type: Attribute) -> Sequence[Attribute]:
+    """Return the element types of a struct, or the type itself."""
+    return type.types.data if isinstance(type, LLVMStructType) else [type]
+
+
+def constraint_of(type: Attribute) -> str:
+    """Return the constraint letter of a value in LLVM's inline assembly.
+
+    Errors: VerifyException for a value that needs no or several registers
+    """
+    registers = registers_of(type)
+    letter = _CONSTRAINTS.get(type, CONSTRAINTS[registers[0]] if len(registers) == 1 else "")
+    if not letter:
+        raise VerifyException(f"inline PTX cannot have a value of type {type}; expected a value of one register")
+    return letter

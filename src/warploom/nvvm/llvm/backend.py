@@ -6,6 +6,7 @@ import re
 import struct
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -38,7 +39,9 @@ class _Worker:
         with self.lock:
             if self.process is None or self.process.poll() is not None:
                 command = [sys.executable, "-m", "warploom.nvvm.llvm.worker"]
-                self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                self.process = subprocess.Popen(  # noqa: S603 -- a fixed command
+                    command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                )
                 atexit.register(self.process.kill)
             assert self.process.stdin is not None
             assert self.process.stdout is not None
@@ -97,14 +100,27 @@ def error_at(error: BackendError, text: str) -> tuple[int | None, str]:
         return int(found[1]), f"is not legal in LLVM IR: {_sentence(found[2])}"
     first, *rest = message.strip().splitlines()
     # LLVM prints the instructions at fault. The first that the text contains is the place.
-    lines = {_normal(line): number for number, line in reversed(list(enumerate(text.splitlines(), 1)))}
-    line = next((lines[key] for printed in rest if (key := _normal(printed)) in lines), None)
+    line = next((line for printed in rest if (line := line_like(printed, text.splitlines()))), None)
+    if line is None and (name := re.search(r"^ptr (@\S+)", "\n".join(rest), re.MULTILINE)):
+        line = line_of_function(name[1], text)
     return line, f"is not legal in LLVM IR: {_sentence(first)}"
+
+
+def line_of_function(name: str, text: str) -> int | None:
+    """Return the line of LLVM IR that defines or declares a function with a name such as `@f`."""
+    head = re.compile(rf"\s*(define|declare)\b.*{re.escape(name)}\(")
+    return next((number for number, line in enumerate(text.splitlines(), 1) if head.match(line)), None)
 
 
 def _sentence(text: str) -> str:
     text = text.strip().rstrip("!.")
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
+
+
+def line_like(instruction: str, lines: Sequence[str]) -> int | None:
+    """Return the number of the first line that has an instruction which LLVM printed."""
+    wanted = _normal(instruction)
+    return next((number for number, line in enumerate(lines, 1) if wanted and _normal(line) == wanted), None)
 
 
 def _normal(line: str) -> str:

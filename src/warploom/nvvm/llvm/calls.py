@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.model.availability import Target, Version
 from warploom.isa.model.form import Form
+from warploom.isa.model.special_registers import SPECIAL_REGISTERS
 from warploom.nvvm.llvm.backend import canonical, emit
 from warploom.ptx import Directive, Instruction, Integer, parse
 
 _CALL = re.compile(r"\bcall\b.*?(?P<callee>@[\w.$-]+|@\"[^\"]*\"|asm)[^(]*\((?P<arguments>.*)\)")
+_REGISTER = "llvm.nvvm.read.ptx.sreg."
 _DEBUG = re.compile(r", ?!dbg !\d+")
 _DROPPED = re.compile(r"^\s*(#dbg_|call void @llvm\.dbg\.)|^!llvm\.dbg\.cu\b")
 
@@ -51,13 +53,21 @@ def follow(text: str, target: Target, version: Version) -> list[Call]:
     """
     lines = canonical(text).splitlines()
     origins: dict[int, list[Instruction]] = {}
+    registers: dict[str, list[Instruction]] = {}
     for instruction, line in instruction_lines("\n".join(lines), target, version):
-        origins.setdefault(line, []).append(instruction)
-    return [
-        Call(number, found["callee"].lstrip("@"), found["arguments"], tuple(map(_step, origins.get(number, ()))))
-        for number, line in enumerate(lines, 1)
-        if line.startswith("  ") and (found := _CALL.search(line)) and not _DROPPED.search(line)
-    ]
+        name = str(instruction.operands[-1]) if instruction.operands else ""
+        # LLVM drops the location of a special register's read when it moves the read to another block.
+        if name in SPECIAL_REGISTERS:
+            registers.setdefault(name, []).append(instruction)
+        else:
+            origins.setdefault(line, []).append(instruction)
+    calls: list[Call] = []
+    for number, line in enumerate(lines, 1):
+        if line.startswith("  ") and (found := _CALL.search(line)) and not _DROPPED.search(line):
+            callee = found["callee"].lstrip("@")
+            instructions = origins.get(number, []) or registers.get(f"%{callee.removeprefix(_REGISTER)}", [])[:1]
+            calls.append(Call(number, callee, found["arguments"], tuple(map(_step, instructions))))
+    return calls
 
 
 def _step(instruction: Instruction) -> Step:

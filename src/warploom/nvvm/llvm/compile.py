@@ -9,7 +9,7 @@ from warploom.diagnostics import Diagnostic, UsageError
 from warploom.diagnostics.wording import one_of
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.model.availability import FIRST_VERSION, Target, Version, read_target, unmet_by_rows
-from warploom.nvvm.llvm.backend import VERSIONS, BackendError, emit
+from warploom.nvvm.llvm.backend import VERSIONS, BackendError, emit, line_of_function
 from warploom.ptx import Function, parse
 
 Report = Callable[[int | None, str], Diagnostic]
@@ -67,17 +67,21 @@ def compile_llvm(text: str, target: Target, version: Version | None, report: Rep
     if version is not None:
         return _with_version(_emit(text, target, version, report), version)
     least = max(target.first_version, _FIRST_VERSION_OF_BLACKWELL if target.number >= _BLACKWELL else VERSIONS[0])
-    for version in VERSIONS:
-        if version >= least:
-            try:
-                ptx = emit(text, target, version)
-            except BackendError as error:
-                if error.stage != "select":
-                    raise
-                continue
-            needed = first_version(parse(ptx).functions.values(), target, version)
-            return ptx if needed == version else _with_version(_emit(text, target, needed, report), needed)
-    return _emit(text, target, VERSIONS[-1], report)
+    least = next(each for each in VERSIONS if each >= least)
+    try:
+        ptx = emit(text, target, least)
+    except BackendError as error:
+        if error.stage != "select":
+            raise
+        ptx = _emit(text, target, VERSIONS[-1], report)
+    # LLVM may need a newer version than the first that has the instructions.
+    needed = first_version(parse(ptx).functions.values(), target, least)
+    for candidate in (each for each in VERSIONS if each >= needed):
+        try:
+            return emit(text, target, candidate)
+        except BackendError:
+            continue
+    return _with_version(ptx, needed)
 
 
 def _emit(text: str, target: Target, version: Version, report: Report) -> str:
@@ -127,9 +131,11 @@ def _selection_error(error: BackendError, text: str, target: Target, version: Ve
     """Return the diagnostic for an instruction that LLVM cannot select: the call, and what it requires."""
     message = str(error)
     if (found := _INTRINSIC.search(message)) is None:
-        place = f" in function @{name[1]}" if (name := _FUNCTION.search(message)) else ""
         line = next((line for line in message.splitlines() if line.strip()), "LLVM ended without a message")
-        return report(None, f"LLVM cannot compile the module for {target.name}: {_sentence(line)}{place}")
+        place = line_of_function(f"@{name[1]}", text) if (name := _FUNCTION.search(message)) else None
+        if quoted := re.search(r"inline asm(?: constraint)?:? '(.*)'|constraint '(.*)'", line):
+            place = _line_with(quoted[1] or quoted[2], text)
+        return report(place, f"cannot be compiled for {target.name}: {_sentence(line)}")
     name = found[1]
     needs = _requirement(name, text, target, version)
     wanted = f"expected {needs}" if needs else "no target of LLVM 22 supports it with these operands"
@@ -137,7 +143,15 @@ def _selection_error(error: BackendError, text: str, target: Target, version: Ve
     return report(_line_of(name, text), f"cannot lower the call of '{name}' {given}: {wanted}")
 
 
+def _line_with(part: str, text: str) -> int | None:
+    """Return the line of the first inline assembly that contains a text."""
+    lines = enumerate(text.splitlines(), 1)
+    return next((number for number, line in lines if " asm " in line and part in line), None)
+
+
 def _sentence(line: str) -> str:
+    if found := re.search(r"Assertion `(.*?)' failed|Assertion `(.*)", line):
+        return f"LLVM fails, because it assumes `{found[1] or found[2]}`"
     line = line.removeprefix("LLVM ERROR: ").removeprefix("error: <unknown>:0:0: ").removeprefix("error: ")
     return line.strip().rstrip(".!")
 

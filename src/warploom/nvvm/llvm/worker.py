@@ -1,11 +1,12 @@
 """Process that compiles LLVM IR: `python -m warploom.nvvm.llvm.worker`.
 
-LLVM ends its process when it cannot select an instruction. Therefore each request is compiled in a child of this process.
-A request and its answer are one line of JSON each.
+LLVM ends its process when it cannot select an instruction. Therefore a child of this process compiles each request. A
+request and its answer are one line of JSON each.
 """
 
 import json
 import os
+import re
 import resource
 import sys
 import tempfile
@@ -14,6 +15,8 @@ from typing import Any
 import llvmlite.binding as llvm
 
 _TRIPLE = "nvptx64-nvidia-cuda"
+_IMPLICIT_CLUSTER = b"ptx.implicit_cluster"
+"""Attribute of a kernel with `.reqnctapercluster` and without `.explicitcluster`. LLVM always prints both."""
 _SECONDS = 300
 _BYTES = 16 << 30
 """Limits of one request."""
@@ -24,7 +27,8 @@ def main() -> None:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     for line in sys.stdin:
-        print(json.dumps(_answer(json.loads(line))), flush=True)
+        sys.stdout.write(json.dumps(_answer(json.loads(line))) + "\n")
+        sys.stdout.flush()
 
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -52,10 +56,16 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
 def _compile(text: str, cpu: str = "", features: str = "", level: int = 2) -> dict[str, str]:
     """Return the PTX of LLVM IR, or without a CPU the text that LLVM prints for the module."""
     stage = "parse"
+    if " optnone" in text:
+        # These passes add blocks to functions that must not be optimized. No other options have this effect.
+        for option in ("--disable-lsr", "--disable-phi-elim-edge-splitting"):
+            llvm.set_option("", option)
     try:
         module = llvm.parse_assembly(text)
         stage = "verify"
         module.verify()
+        if module.triple and not module.triple.startswith("nvptx64-"):
+            raise RuntimeError(f"the target triple is '{module.triple}'; expected {_TRIPLE}")
         if not cpu:
             return {"text": str(module)}
         stage = "select"
@@ -64,7 +74,11 @@ def _compile(text: str, cpu: str = "", features: str = "", level: int = 2) -> di
         machine = target.create_target_machine(cpu=cpu, features=features, opt=level)
         # As in llc, the target's data layout replaces that of the module.
         module.data_layout = str(machine.target_data)
-        return {"text": machine.emit_assembly(module)}
+        ptx = machine.emit_assembly(module)
+        for function in module.functions:
+            if any(_IMPLICIT_CLUSTER in attribute for attribute in function.attributes):
+                ptx = re.sub(rf"(\.entry {re.escape(function.name)}\([^{{]*?)\.explicitcluster\s*", r"\1", ptx)
+        return {"text": ptx}
     except RuntimeError as error:
         return {"stage": stage, "message": str(error)}
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute
 
+from warploom.nvvm.dialect.attributes import ConstantRange
 from warploom.nvvm.mlir.llvm_operations import Attributes, memory_text, number_of, words_of
-from warploom.nvvm.mlir.llvm_values import escaped, type_text, type_word
+from warploom.nvvm.mlir.llvm_values import escaped, items_of, numbers_of, type_text, type_word
 
 KERNEL = "nvvm.kernel"
 """Attribute of a function that is a kernel."""
@@ -49,7 +50,7 @@ PARAMETER_WORDS = {
     "nvvm.grid_constant": '"nvvm.grid_constant"',
 }  # fmt: skip
 _PARAMETER_TYPES = ("byval", "byref", "sret", "inalloca", "preallocated", "elementtype")
-_PARAMETER_NUMBERS = ("range", "align", "alignstack", "dereferenceable", "dereferenceable_or_null")
+_PARAMETER_NUMBERS = ("align", "alignstack", "dereferenceable", "dereferenceable_or_null")
 _NVVM = {*_DIMENSIONS, *KERNEL_NUMBERS, *_UNITS, KERNEL}
 
 
@@ -64,11 +65,10 @@ def parameter_text(found: Attributes) -> str:
             words.append(f"{short}({type_text(value)})")
         elif short == "align":
             words.append(f"align {number_of(value)}")
-        elif short == "range":
-            kind, low, high = words_of(value).split()
-            words.append(f"range({kind} {low}, {high})")
         elif short in _PARAMETER_NUMBERS:
             words.append(f"{short}({number_of(value)})")
+        elif short == "range" and isinstance(value, ConstantRange):
+            words.append(f"range({value.type} {value.lower.data}, {value.upper.data})")
     return "".join(f" {word}" for word in words)
 
 
@@ -78,14 +78,14 @@ def function_words(found: Attributes) -> list[str]:
     if "memory_effects" in found:
         words.append(memory_text(found["memory_effects"]))
     if (scale := found.get("vscale_range")) is not None:
-        bounds = scale.get_values() if isinstance(scale, DenseArrayBase) else re.findall(r"Range = (\d+)", str(scale))
+        bounds = numbers_of(scale) or re.findall(r"Range = (\d+)", str(scale))
         words.append(f"vscale_range({','.join(map(str, bounds))})")
     if "uwtable_kind" in found:
         words.append(f"uwtable({words_of(found['uwtable_kind'])})".replace("(async)", ""))
     words += [_string(llvm, _value(found[name])) for name, llvm in FUNCTION_STRINGS.items() if name in found]
     for name in _DIMENSIONS:
-        if isinstance(value := found.get(name), DenseArrayBase):
-            words.append(_string(name, ",".join(map(str, value.get_values()))))
+        if numbers := numbers_of(found.get(name)):
+            words.append(_string(name, ",".join(map(str, numbers))))
     words += [_string(llvm, str(number_of(found[name]))) for name, llvm in KERNEL_NUMBERS.items() if name in found]
     words += [f'"{name}"' for name in _UNITS if name in found]
     return words + passed_words(found.get("passthrough"))
@@ -94,25 +94,17 @@ def function_words(found: Attributes) -> list[str]:
 def passed_words(attributes: Attribute | None) -> list[str]:
     """Return attributes of LLVM that MLIR passes as strings or pairs of strings."""
     words: list[str] = []
-    for item in attributes.data if isinstance(attributes, ArrayAttr) else ():
-        match item:
-            case StringAttr():
-                words.append(item.data if item.data in _ENUMERATED else f'"{escaped(item.data)}"')
-            case ArrayAttr(data=(StringAttr() as name, StringAttr() as value)):
-                valued = name.data == "alignstack"
-                words.append(f"{name.data}({value.data})" if valued else _string(name.data, value.data))
-            case _:
-                pass
+    for item in items_of(attributes):
+        name, *values = [each.data for each in items_of(item) or [item] if isinstance(each, StringAttr)]
+        if values:
+            words.append(f"{name}({values[0]})" if name == "alignstack" else _string(name, values[0]))
+        else:
+            words.append(name if name in _ENUMERATED else f'"{escaped(name)}"')
     return words
 
 
 _ENUMERATED = frozenset(
-    "alwaysinline builtin cold convergent disable_sanitizer_instrumentation fn_ret_thunk_extern hot hybrid_patchable"
-    " inlinehint jumptable minsize mustprogress naked nobuiltin nocallback nocf_check nodivergencesource noduplicate"
-    " nofree noimplicitfloat noinline nomerge nonlazybind noprofile norecurse noredzone noreturn nosanitize_bounds"
-    " nosanitize_coverage nosync nounwind null_pointer_is_valid optdebug optforfuzzing optnone optsize presplitcoroutine"
-    " returns_twice safestack sanitize_address sanitize_hwaddress sanitize_memory sanitize_thread shadowcallstack"
-    " skipprofile speculatable speculative_load_hardening ssp sspreq sspstrong strictfp willreturn".split()
+    ["alwaysinline", "builtin", "cold", "convergent", "disable_sanitizer_instrumentation", "fn_ret_thunk_extern", "hot", "hybrid_patchable", "inlinehint", "jumptable", "minsize", "mustprogress", "naked", "nobuiltin", "nocallback", "nocf_check", "nodivergencesource", "noduplicate", "nofree", "noimplicitfloat", "noinline", "nomerge", "nonlazybind", "noprofile", "norecurse", "noredzone", "noreturn", "nosanitize_bounds", "nosanitize_coverage", "nosync", "nounwind", "null_pointer_is_valid", "optdebug", "optforfuzzing", "optnone", "optsize", "presplitcoroutine", "returns_twice", "safestack", "sanitize_address", "sanitize_hwaddress", "sanitize_memory", "sanitize_thread", "shadowcallstack", "skipprofile", "speculatable", "speculative_load_hardening", "ssp", "sspreq", "sspstrong", "strictfp", "willreturn"]
 )
 """Attributes of functions that LLVM prints without quotation marks."""
 
@@ -138,8 +130,8 @@ def function_metadata(found: Attributes) -> Iterator[tuple[str, str]]:
     if "function_entry_count" in found:
         yield "prof", f'!{{!"function_entry_count", i64 {number_of(found["function_entry_count"])}}}'
     for name in _HINTS:
-        if isinstance(value := found.get(name), DenseArrayBase):
-            yield name, f"!{{{', '.join(f'i32 {number}' for number in value.get_values())}}}"
+        if numbers := numbers_of(found.get(name)):
+            yield name, f"!{{{', '.join(f'i32 {number}' for number in numbers)}}}"
     if (hint := found.get("vec_type_hint")) is not None:
         text = str(hint).partition("hint = ")[2].partition(", is_signed")[0].removesuffix(">")
         shape = re.match(r"vector<(\d+)x(\w+)", text)
@@ -160,8 +152,7 @@ def function_problems(found: Attributes) -> Iterator[str]:
         if name not in _NVVM:
             yield f"has no attribute '{name}'; expected one of {', '.join(sorted(_NVVM))}"
         elif name in _DIMENSIONS:
-            sizes = value.get_values() if isinstance(value, DenseArrayBase) else ()
-            if not 1 <= len(sizes) <= 3:
+            if not 1 <= len(numbers_of(value)) <= 3:
                 yield f"expects '{name}' to be an array of one to three integers, such as array<i32: 128, 1, 1>"
         elif name in KERNEL_NUMBERS and not isinstance(value, IntegerAttr):
             yield f"expects '{name}' to be an integer, got {value}"
@@ -183,7 +174,7 @@ def parameter_problems(
         elif (
             name.startswith("llvm.")
             and name not in PARAMETER_WORDS
-            and short not in (*_PARAMETER_TYPES, *_PARAMETER_NUMBERS)
+            and short not in (*_PARAMETER_TYPES, *_PARAMETER_NUMBERS, "range")
         ):
             yield f"has an unknown attribute '{name}' of parameter {number}"
         elif short in _PARAMETER_TYPES and not isinstance(type, LLVMPointerType):

@@ -10,26 +10,25 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Protocol
 
-from xdsl.dialects.arith import CMPI_COMPARISON_OPERATIONS
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseArrayBase,
-    DenseIntOrFPElementsAttr,
-    DictionaryAttr,
-    FloatAttr,
-    IntegerAttr,
-    StringAttr,
-    SymbolRefAttr,
-)
+from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, SymbolRefAttr
 from xdsl.dialects.llvm import LLVMFunctionType, LLVMPointerType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from warploom.nvvm.mlir.llvm_syntax import ATOMICS, BINARY, CASTS, COMPARISONS, DYNAMIC, ORDERINGS, WRAPS
-from warploom.nvvm.mlir.llvm_values import constant_text, escaped, float_text, symbol_text, type_text
+from warploom.nvvm.mlir.llvm_syntax import (
+    ATOMICS,
+    BINARY,
+    CASTS,
+    COMPARISONS,
+    DYNAMIC,
+    INTEGER_COMPARISONS,
+    ORDERINGS,
+    WRAPS,
+)
+from warploom.nvvm.mlir.llvm_values import constant_text, escaped, items_of, numbers_of, symbol_text, type_text
 
 Attributes = Mapping[str, Attribute]
-_INTEGER_COMPARISONS = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+NO_ATTRIBUTES: Attributes = {}
 
 
 class Names(Protocol):
@@ -142,21 +141,16 @@ def _elements(word: str) -> Writer:
 
 
 def _positions(word: str) -> Writer:
-    def write(op: Operation, found: Attributes, names: Names) -> str:
-        # The operands of `llvm.insertvalue` are the container and the value.
-        position = found["position"]
-        assert isinstance(position, DenseArrayBase)
-        operands = [names.typed(value) for value in op.operands]
-        return f"{word} {', '.join([*operands, *map(str, position.get_values())])}"
-
-    return write
+    # The operands of `llvm.insertvalue` are the container and the value.
+    return lambda op, found, names: (
+        f"{word} {', '.join([*map(names.typed, op.operands), *map(str, numbers_of(found['position']))])}"
+    )
 
 
 def _shuffle(op: Operation, found: Attributes, names: Names) -> str:
-    mask = found["mask"]
-    assert isinstance(mask, DenseArrayBase)
-    lanes = ", ".join("i32 poison" if lane == -1 else f"i32 {lane}" for lane in mask.get_values())
-    return f"shufflevector {', '.join(map(names.typed, op.operands))}, <{len(mask.get_values())} x i32> <{lanes}>"
+    mask = numbers_of(found["mask"])
+    lanes = ", ".join("i32 poison" if lane == -1 else f"i32 {lane}" for lane in mask)
+    return f"shufflevector {', '.join(map(names.typed, op.operands))}, <{len(mask)} x i32> <{lanes}>"
 
 
 # Memory -------------------------------------------------------------------------------------------------------
@@ -200,13 +194,10 @@ def _store(op: Operation, found: Attributes, names: Names) -> str:
 
 
 def _getelementptr(op: Operation, found: Attributes, names: Names) -> str:
-    constants = found["rawConstantIndices"]
-    assert isinstance(constants, DenseArrayBase)
     base, *dynamic = op.operands
     rest = iter(dynamic)
-    indices = [
-        names.typed(next(rest)) if index == DYNAMIC else f"i32 {index}" for index in map(int, constants.get_values())
-    ]
+    constants = numbers_of(found["rawConstantIndices"])
+    indices = [names.typed(next(rest)) if index == DYNAMIC else f"i32 {index}" for index in constants]
     bits = number_of(found.get("noWrapFlags")) | 3 * ("inbounds" in found)
     flags = [word for word, mask in WRAPS.items() if bits & mask == mask and not (word == "nusw" and bits & 1)]
     return (
@@ -237,21 +228,22 @@ def _cmpxchg(op: Operation, found: Attributes, names: Names) -> str:
 # Calls --------------------------------------------------------------------------------------------------------
 
 
+def dictionaries_of(attribute: Attribute | None, count: int) -> list[Attributes]:
+    """Return the attributes of each of `count` parameters or results."""
+    found: list[Attributes] = [each.data for each in items_of(attribute) if isinstance(each, DictionaryAttr)]
+    return found + [NO_ATTRIBUTES] * (count - len(found))
+
+
 def _arguments(operands: Sequence[SSAValue], found: Attributes, names: Names) -> str:
-    each = found.get("arg_attrs")
-    dictionaries = each.data if isinstance(each, ArrayAttr) else [DictionaryAttr({})] * len(operands)
-    items: list[str] = []
-    for value, dictionary in zip(operands, dictionaries, strict=False):
-        attributes = names.attributes(dictionary.data) if isinstance(dictionary, DictionaryAttr) else ""
-        items.append(f"{type_text(value.type)}{attributes} {names.value(value)}")
-    return ", ".join(items)
+    return ", ".join(
+        f"{type_text(value.type)}{names.attributes(attributes)} {names.value(value)}"
+        for value, attributes in zip(operands, dictionaries_of(found.get("arg_attrs"), len(operands)), strict=True)
+    )
 
 
 def _result(op: Operation, found: Attributes, names: Names) -> str:
-    each = found.get("res_attrs")
-    dictionary = each.data[0] if isinstance(each, ArrayAttr) else None
-    attributes = names.attributes(dictionary.data) if isinstance(dictionary, DictionaryAttr) else ""
-    return f"{attributes.lstrip()} {type_text(op.results[0].type) if op.results else 'void'}".lstrip()
+    (attributes,) = dictionaries_of(found.get("res_attrs"), 1)
+    return f"{names.attributes(attributes)} {type_text(op.results[0].type) if op.results else 'void'}".lstrip()
 
 
 _CALL_ATTRIBUTES = {
@@ -279,14 +271,13 @@ def _call(op: Operation, found: Attributes, names: Names) -> str:
 
 def _bundles(op: Operation, found: Attributes, names: Names) -> tuple[list[SSAValue], str]:
     """Return the operands of a call without those of its operand bundles, and the bundles as text."""
-    sizes, tags = found.get("op_bundle_sizes"), found.get("op_bundle_tags")
+    sizes = numbers_of(found.get("op_bundle_sizes"))
     operands, items = list(op.operands), list[str]()
-    if isinstance(sizes, DenseArrayBase) and isinstance(tags, ArrayAttr):
-        first = len(operands) - sum(map(int, sizes.get_values()))
-        operands, rest = operands[:first], iter(operands[first:])
-        for size, tag in zip(map(int, sizes.get_values()), tags.data, strict=True):
-            values = ", ".join(names.typed(value) for value in islice(rest, size))
-            items.append(f'"{escaped(tag.data)}"({values})' if isinstance(tag, StringAttr) else "")
+    first = len(operands) - sum(sizes)
+    operands, rest = operands[:first], iter(operands[first:])
+    for size, tag in zip(sizes, items_of(found.get("op_bundle_tags")), strict=True):
+        values = ", ".join(names.typed(value) for value in islice(rest, size))
+        items.append(f'"{escaped(tag.data)}"({values})' if isinstance(tag, StringAttr) else "")
     return operands, f"[ {', '.join(items)} ]" if items else ""
 
 
@@ -319,8 +310,8 @@ def _call_intrinsic(op: Operation, found: Attributes, names: Names) -> str:
 
 
 _IMMEDIATES = (
-    "len", "is_int_min_poison", "is_zero_poison", "bit", "rw", "hint", "cache", "pos", "prob", "failureKind", "lhs_rows", "lhs_columns",
-    "rhs_columns", "isVolatile", "rows", "columns",
+    "len", "is_int_min_poison", "is_zero_poison", "bit", "rw", "hint", "cache", "pos", "prob", "failureKind",
+    "lhs_rows", "lhs_columns", "rhs_columns", "isVolatile", "rows", "columns",
 )  # fmt: skip
 """Properties of `llvm.intr.*` that are operands of the intrinsic, in order."""
 
@@ -329,11 +320,9 @@ def _intrinsic(op: Operation, found: Attributes, names: Names) -> str:
     """Write an operation `llvm.intr.*` as a call of `llvm.*`."""
     values = [names.typed(value) for value in op.operands]
     for name in _IMMEDIATES:
-        value = found.get(name)
-        if isinstance(value, IntegerAttr):
-            values.append(f"{type_text(value.type)} {constant_text(value, value.type)}")
-        elif isinstance(value, FloatAttr):
-            values.append(f"{type_text(value.type)} {float_text(value.value.data, value.type)}")
+        if isinstance(value := found.get(name), IntegerAttr | FloatAttr):
+            kind: Attribute = value.type  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+            values.append(f"{type_text(kind)} {constant_text(value, kind)}")  # pyright: ignore[reportUnknownArgumentType]
     fast = words_of(found.get("fastmathFlags"))
     name = symbol_text(f"llvm.{op.name.removeprefix('llvm.intr.')}")
     return _spaced("call", fast, _result(op, found, names), f"{name}({', '.join(values)})")
@@ -363,21 +352,29 @@ def _branch(op: Operation, found: Attributes, names: Names) -> str:
 
 
 def _weights(found: Attributes, names: Names) -> str:
-    weights = found.get("branch_weights")
-    if not isinstance(weights, DenseArrayBase):
-        return ""
-    node = "".join(f", i32 {number}" for number in weights.get_values())
-    return f', !prof {names.metadata(f"""!{{!"branch_weights"{node}}}""")}'
+    node = "".join(f", i32 {number}" for number in numbers_of(found.get("branch_weights")))
+    return node and f', !prof {names.metadata(f"""!{{!"branch_weights"{node}}}""")}'
+
+
+JUMP = "ptx"
+"""Attribute of `llvm.cond_br`: PTX of the jump, with `$0` for the condition and `${1:l}` for the label.
+
+LLVM itself prints neither negated predicates of jumps nor the modifier `.uni` of a jump with a predicate.
+"""
 
 
 def _cond_br(op: Operation, found: Attributes, names: Names) -> str:
+    if isinstance(jump := found.get(JUMP), StringAttr):
+        taken = int("!" in jump.data)
+        condition, text = names.typed(op.operands[0]), escaped(jump.data)
+        other, label = names.successor(op, 1 - taken), names.successor(op, taken)
+        return f'callbr void asm sideeffect "{text}", "b,!i"({condition}) to label {other} [label {label}]'
     labels = ", ".join(f"label {names.successor(op, k)}" for k in range(len(op.successors)))
     return f"br {names.typed(op.operands[0])}, {labels}{_weights(found, names)}"
 
 
 def _switch(op: Operation, found: Attributes, names: Names) -> str:
-    values = found.get("case_values")
-    numbers = list(values.get_values()) if isinstance(values, DenseIntOrFPElementsAttr) else []
+    numbers = numbers_of(found.get("case_values"))
     kind = type_text(op.operands[0].type)
     cases = " ".join(f"{kind} {number}, label {names.successor(op, k + 1)}" for k, number in enumerate(numbers))
     head = f"switch {names.typed(op.operands[0])}, label {names.successor(op, 0)}"
@@ -425,10 +422,10 @@ WRITERS: dict[str, Writer] = {
     "arith.index_cast": _arith_cast("sext", "trunc"),
     "arith.index_castui": _arith_cast("zext", "trunc"),
     "arith.negf": _unary("fneg"),
-    "arith.cmpi": _compare("icmp", CMPI_COMPARISON_OPERATIONS),
+    "arith.cmpi": _compare("icmp", INTEGER_COMPARISONS),
     "arith.cmpf": _compare("fcmp", COMPARISONS),
     "arith.select": _select,
-    "llvm.icmp": _compare("icmp", _INTEGER_COMPARISONS),
+    "llvm.icmp": _compare("icmp", INTEGER_COMPARISONS),
     "llvm.fcmp": _compare("fcmp", COMPARISONS),
     "llvm.fneg": _unary("fneg"),
     "llvm.freeze": _unary("freeze"),

@@ -35,7 +35,7 @@ from xdsl.ir import Attribute, Operation, OpTraits, Region
 from xdsl.parser import Parser
 from xdsl.traits import IsTerminator, NoTerminator, SymbolTable
 
-from warploom.nvvm.mlir.llvm_values import PackedStructType, StructParser
+from warploom.nvvm.mlir.llvm_values import PackedStructType, StructParser, numbers_of
 
 ORDERINGS = ("not_atomic", "unordered", "monotonic", "", "acquire", "release", "acq_rel", "seq_cst")
 """Atomic orderings by their number in MLIR."""
@@ -44,6 +44,8 @@ ATOMICS = (
     "uinc_wrap", "udec_wrap", "usub_cond", "usub_sat", "fmaximum", "fminimum",
 )  # fmt: skip
 """Operations of `llvm.atomicrmw` by their number in MLIR."""
+INTEGER_COMPARISONS = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+"""Predicates of `llvm.icmp` by their number in MLIR."""
 COMPARISONS = tuple(str(flag) for flag in llvm.FCmpPredicateFlag)
 """Predicates of `llvm.fcmp` by their number in MLIR."""
 WRAPS = {"inbounds": 3, "nusw": 2, "nuw": 4}
@@ -67,7 +69,8 @@ _SYNTAX = {
     "trunc zext sext fptosi fptoui sitofp uitofp fptrunc fpext addrspacecast": "?nneg:nonNeg % @overflow {} : t 'to r",
     "freeze fneg": "% {} : rt",
     "mlir.poison mlir.none mlir.undef mlir.zero": "{} : r",
-    "load": "?volatile:volatile_ % @atomic ?invariant:invariant ?invariant_group:invariantGroup @dereferenceable {} : t -> r",
+    "load": "?volatile:volatile_ % @atomic ?invariant:invariant ?invariant_group:invariantGroup @dereferenceable"
+    " {} : t -> r",
     "store": "?volatile:volatile_ % , % @atomic ?invariant_group:invariantGroup {} : t , t",
     "getelementptr": "@wraps % @indices {} : @function , @type:elem_type",
     "alloca": "?inalloca:inalloca % 'x @type:elem_type {} : @function",
@@ -75,6 +78,7 @@ _SYNTAX = {
     "call_intrinsic": "@string:intrin @arguments @bundles : @called {}",
     "select": "% , % , % {} : t , rtt",
     "fcmp": "@comparison % , % {} : @compared",
+    "icmp": "@integer_comparison % , % {} : @compared",
     "cond_br": "% @weights , @successor , @successor @branches {}",
     "switch": "% : t , @successor @cases {}",
     "atomicrmw": "?volatile:volatile_ @atomicrmw:bin_op % , % @scope @ordering:ordering {} : t , rt",
@@ -121,16 +125,23 @@ _GPU_SYNTAX = {
 }  # fmt: skip
 _FORMATS = {
     f"{dialect}.{name}": text.split()
-    for dialect, syntax in (("llvm", _SYNTAX), ("gpu", _GPU_SYNTAX))
+    for dialect, syntax in (("llvm", _SYNTAX), ("gpu", _GPU_SYNTAX), ("arith", {"index_castui": "% {} : t 'to r"}))
     for names, text in syntax.items()
     for name in names.split()
 }
+SYNTAX_NAMES = tuple(_FORMATS)
+"""Names of the operations of this module, except `llvm.intr.*`."""
 BINARY = frozenset(name[5:] for name, text in _FORMATS.items() if text[-1] == "rtt" and name != "llvm.select")
 CASTS = frozenset(name[5:] for name, text in _FORMATS.items() if "'to" in text) | {"inttoptr", "ptrtoint", "bitcast"}
 
 
 class LlvmContext(Context):
     """Context that also has the operations and attributes of the llvm dialect that xDSL lacks."""
+
+    @property
+    def operation_names(self) -> tuple[str, ...]:
+        """Names of the operations of xDSL's dialects."""
+        return tuple(self._loaded_ops)
 
     def get_optional_op(self, name: str, *, dialect_stack: Sequence[str] = ()) -> type[Operation] | None:
         """Return the class of an operation, or None if it is unknown."""
@@ -176,9 +187,9 @@ def operation_class(name: str) -> type[LlvmOperation]:
     """Return the class of an operation, such as `llvm.add`."""
     traits: dict[str, OpTraits] = {}
     if name in {"llvm.cond_br", "llvm.switch", "gpu.return"}:
-        traits["traits"] = OpTraits(lambda: [IsTerminator()])
+        traits["traits"] = OpTraits(lambda: (IsTerminator(),))
     elif name in {"gpu.module", "llvm.comdat"}:
-        traits["traits"] = OpTraits(lambda: [NoTerminator(), SymbolTable()])
+        traits["traits"] = OpTraits(lambda: (NoTerminator(), SymbolTable()))
     return type(name, (LlvmOperation,), {"name": name, **traits})
 
 
@@ -241,6 +252,9 @@ class _Parts:
 
     def comparison(self) -> None:
         self._choice("predicate", COMPARISONS, self.parser.parse_optional_str_literal())
+
+    def integer_comparison(self) -> None:
+        self._choice("predicate", INTEGER_COMPARISONS, self.parser.parse_optional_str_literal())
 
     def scope(self) -> None:
         if self.parser.parse_optional_keyword("syncscope") is not None:
@@ -403,10 +417,10 @@ class _Parts:
 
     def _vector(self) -> tuple[Attribute, Attribute]:
         """Parse a vector type. Return it and its element type."""
-        found = self.parser.parse_type()
+        found: Any = self.parser.parse_type()
         if not isinstance(found, VectorType):
             self.parser.raise_error(f"expected a vector, got {found}")
-        return found, found.element_type
+        return found, found.element_type  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 
     def extracted(self) -> None:
         vector, element = self._vector()
@@ -423,7 +437,7 @@ class _Parts:
     def element(self) -> None:
         """Parse the type of a struct or array, which gives that of the element."""
         container = part = self.parser.parse_type()
-        for number in self.properties["position"].get_values():  # pyright: ignore
+        for number in numbers_of(self.properties["position"]):
             match part:
                 case LLVMArrayType():
                     part = part.type
@@ -550,13 +564,14 @@ class _Parts:
             kind = parser.parse_type() if argument is None else argument.type
             return kind, DictionaryAttr(parser.parse_optional_attr_dict())
 
-        inputs = list(filter(None, parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parameter)))
+        found: list[Any] = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parameter)
+        inputs: list[Any] = [each for each in found if each is not None]
         outputs: list[tuple[Attribute, DictionaryAttr]] = []
         if parser.parse_optional_punctuation("->") is not None:
             outputs = parser.parse_optional_comma_separated_list(Parser.Delimiter.PAREN, self._typed)
             outputs = outputs or [(parser.parse_type(), DictionaryAttr({}))]
         result = outputs[0][0] if outputs else LLVMVoidType()
-        types = [each for each, _ in inputs]
+        types: list[Attribute] = [each for each, _ in inputs]
         self.properties["function_type"] = LLVMFunctionType(types, result, is_variadic)
         self._keep_attributes(inputs, outputs)
 

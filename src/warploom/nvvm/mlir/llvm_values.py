@@ -11,8 +11,10 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     BFloat16Type,
     ComplexType,
+    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FloatAttr,
+    IndexType,
     IntAttr,
     IntegerAttr,
     IntegerType,
@@ -32,6 +34,7 @@ _NAMED = {
     "f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double", "f128": "fp128", "index": "i64", "none": "void",
     "!llvm.void": "void",
 }  # fmt: skip
+_WORDS = {"undef": "undef", "poison": "poison", "zero": "zeroinitializer"}
 _BYTE = re.compile(rb"[^ !#-\[\]-~]")
 
 
@@ -104,16 +107,28 @@ def type_text(type: Attribute) -> str:
             raise VerifyException(f"LLVM has no type {type}")
 
 
+def items_of(attribute: Attribute | None) -> Sequence[Attribute]:
+    """Return the items of an array attribute. The result is empty for another attribute."""
+    found: Any = attribute
+    return found.data if isinstance(attribute, ArrayAttr) else ()
+
+
+def numbers_of(attribute: Attribute | None) -> Sequence[int]:
+    """Return the integers of an array or vector. The result is empty for another attribute."""
+    found: Any = attribute.get_values() if isinstance(attribute, DenseArrayBase | DenseIntOrFPElementsAttr) else ()
+    return [int(number) for number in found]
+
+
 def constant_text(value: Attribute | None, type: Attribute) -> str:
     """Return an LLVM constant of a type, without the type. Errors: VerifyException."""
     match value:
         case IntegerAttr() if str(type) == "i1":
             return "true" if value.value.data & 1 else "false"
-        case IntegerAttr():
+        case IntegerAttr() if isinstance(type, IntegerType | IndexType):
             return str(value.value.data)
-        case FloatAttr():
+        case FloatAttr() if isinstance(type, AnyFloat):
             return float_text(value.value.data, type)
-        case StringAttr():
+        case StringAttr() if isinstance(type, LLVMArrayType):
             return string_text(value.data)
         case SymbolRefAttr():
             return symbol_text(value.root_reference.data)
@@ -122,29 +137,27 @@ def constant_text(value: Attribute | None, type: Attribute) -> str:
         case ArrayAttr():
             items = [
                 f"{type_text(part)} {constant_text(item, part)}"
-                for item, part in zip(value, _parts(type, len(value)), strict=True)
+                for item, part in zip(value, parts_of(type, len(value)), strict=True)
             ]
             return bracketed(items, type)
-        case UnregisteredAttr() if (word := value.attr_name.data.removeprefix("llvm.mlir.").removeprefix("llvm.")) in (
-            "undef",
-            "poison",
-            "zero",
-        ):
-            return "zeroinitializer" if word == "zero" else word
+        case UnregisteredAttr() if (word := _WORDS.get(value.attr_name.data.rpartition(".")[2])) is not None:
+            return word
         case _:
             raise VerifyException(f"expected a constant of type {type}, got {value}")
 
 
-def _parts(type: Attribute, count: int) -> Sequence[Attribute]:
+def parts_of(type: Attribute, count: int) -> Sequence[Attribute]:
+    """Return the element types of an aggregate type. `count` is the number for a type that states none."""
+    found: Any = type
     match type:
         case LLVMStructType() | PackedStructType():
             return type.types.data
         case LLVMArrayType():
-            return [type.type] * count
+            return [type.type] * (count or type.size.data)
         case VectorType():
-            return [type.element_type] * count
+            return [found.element_type] * count
         case ComplexType():
-            return [type.element_type] * 2
+            return [found.element_type] * 2
         case _:
             return [type] * count
 
@@ -160,26 +173,21 @@ def bracketed(items: Sequence[str], type: Attribute) -> str:
 
 def _elements(value: DenseIntOrFPElementsAttr, type: Attribute) -> str:
     """Return a dense constant of a vector, or of nested arrays."""
-    shape = value.get_type().get_shape()
-    found = list(value.get_values())
+    kind: Any = value.get_type()
+    found: list[Any] = list(value.get_values())
     if len(found) == 1:
-        found *= prod(shape)
-    element = value.get_type().element_type
+        found *= prod(kind.get_shape())
 
-    def part(numbers: Sequence[int | float], type: Attribute) -> str:
+    def part(numbers: Sequence[Any], type: Attribute) -> str:
         if not isinstance(type, LLVMArrayType | VectorType):
-            number = numbers[0]
-            return (
-                float_text(number, type)
-                if isinstance(element, AnyFloat)
-                else constant_text(IntegerAttr(int(number), element), type)
-            )  # pyright: ignore[reportArgumentType]
+            element = kind.element_type
+            is_float = isinstance(element, AnyFloat)
+            return float_text(numbers[0], type) if is_float else constant_text(IntegerAttr(numbers[0], element), type)
+        inner = parts_of(type, 1)[0]
         count = type.size.data if isinstance(type, LLVMArrayType) else type.get_shape()[0]
-        (inner, *_) = _parts(type, 1)
         size = len(numbers) // count
-        return bracketed(
-            [f"{type_text(inner)} {part(numbers[size * k : size * (k + 1)], inner)}" for k in range(count)], type
-        )
+        parts = [part(numbers[size * k : size * (k + 1)], inner) for k in range(count)]
+        return bracketed([f"{type_text(inner)} {each}" for each in parts], type)  # pyright: ignore[reportUnknownArgumentType]
 
     return part(found, type)
 

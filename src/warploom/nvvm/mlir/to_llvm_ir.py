@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 
 from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DictionaryAttr,
     FunctionType,
     IntegerAttr,
     ModuleOp,
@@ -16,7 +14,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     UnrealizedConversionCastOp,
 )
-from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMVoidType
+from xdsl.dialects.llvm import LLVMFunctionType, LLVMVoidType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -35,17 +33,28 @@ from warploom.nvvm.mlir.llvm_operations import (
     Attributes,
     attributes_of,
     convention_text,
+    dictionaries_of,
     number_of,
     unsupported,
     words_of,
     writer_of,
 )
-from warploom.nvvm.mlir.llvm_values import bracketed, constant_text, escaped, symbol_text, type_text
+from warploom.nvvm.mlir.llvm_values import (
+    bracketed,
+    constant_text,
+    escaped,
+    items_of,
+    numbers_of,
+    parts_of,
+    symbol_text,
+    type_text,
+)
 from warploom.nvvm.mlir_text import ParsedModule
 
 TRIPLE = "nvptx64-nvidia-cuda"
 _FUNCTIONS = ("llvm.func", "func.func", "gpu.func")
 _CONSTANTS = {"llvm.mlir.undef": "undef", "llvm.mlir.poison": "poison", "llvm.mlir.zero": "zeroinitializer"}
+_ENDS = ("llvm.return", "func.return", "gpu.return", "llvm.unreachable")
 _VISIBILITY = ("", "hidden", "protected")
 _UNNAMED = ("", "local_unnamed_addr", "unnamed_addr")
 _COMDATS = ("any", "exactmatch", "largest", "nodeduplicate", "samesize")
@@ -66,7 +75,11 @@ class LlvmText:
 
     def __init__(self, parsed: ParsedModule) -> None:
         self._parsed = parsed
-        self._head: list[str] = []
+        self._symbols = {  # the type of each function, and None for a variable
+            name.data: attributes_of(each).get("function_type")
+            for each in _toplevel(parsed.module)
+            if isinstance(name := attributes_of(each).get("sym_name"), StringAttr)
+        }
         self._nodes: dict[str, int] = {}
         self._named: dict[str, list[str]] = {}
         self.lines: list[str] = []
@@ -85,6 +98,33 @@ class LlvmText:
         operation = self.origins.get(line)
         return operation and self._parsed.sources.get(operation, operation)
 
+    def symbol(self, symbol: SymbolRefAttr) -> str:
+        """Return the name of a function or variable. Errors: VerifyException for an unknown name."""
+        if (name := symbol.root_reference.data) not in self._symbols:
+            raise VerifyException(f"needs a function or variable @{name}, which the module lacks")
+        return symbol_text(name)
+
+    def check_call(self, operation: Operation) -> None:
+        """Raise VerifyException if a direct call does not fit the type of the function."""
+        callee = attributes_of(operation).get("callee")
+        if not isinstance(callee, SymbolRefAttr):
+            return
+        self.symbol(callee)
+        kind = self._symbols[callee.root_reference.data]
+        if kind is None:
+            raise VerifyException(f"calls @{callee.root_reference.data}, which is a variable")
+        inputs, output, is_variadic = _signature(kind)
+        bundled = sum(numbers_of(attributes_of(operation).get("op_bundle_sizes")))
+        given = [value.type for value in operation.operands][: len(operation.operands) - bundled]
+        results = [value.type for value in operation.results] or [LLVMVoidType()]
+        fits = given == list(inputs) or (is_variadic and given[: len(inputs)] == list(inputs))
+        if not fits or results != [output]:
+            texts = [", ".join(map(str, types)) for types in (given, results)]
+            expected = f"({', '.join(map(str, inputs))}) -> {output}"
+            raise VerifyException(
+                f"calls @{callee.root_reference.data} as ({texts[0]}) -> {texts[1]}; expected {expected}"
+            )
+
     def metadata(self, text: str) -> str:
         """Return the number of a metadata node, such as `!3`."""
         return f"!{self._nodes.setdefault(text, len(self._nodes))}"
@@ -101,8 +141,7 @@ class LlvmText:
             value = found.get(name)
             if text := value.data if isinstance(value, StringAttr) else default:
                 self.emit(f'target {word} = "{escaped(text)}"')
-        assembly = found.get("llvm.module_asm")
-        for item in assembly.data if isinstance(assembly, ArrayAttr) else ():
+        for item in items_of(found.get("llvm.module_asm")):
             if isinstance(item, StringAttr):
                 self.emit(f'module asm "{escaped(item.data)}"')
         for name in ("llvm.ident", "llvm.commandline", "llvm.dependent_libraries"):
@@ -163,14 +202,13 @@ class LlvmText:
     def _startup(self, operation: Operation, found: Attributes) -> None:
         """Write the list of functions that run before or after a program."""
         word = operation.name.rpartition("_")[2]
-        functions, priorities, data = (found[name] for name in (word, "priorities", "data"))
-        assert isinstance(functions, ArrayAttr)
-        assert isinstance(priorities, ArrayAttr)
-        assert isinstance(data, ArrayAttr)
         items: list[str] = []
-        for function, priority, datum in zip(functions, priorities, data, strict=True):
-            name = symbol_text(function.root_reference.data) if isinstance(function, SymbolRefAttr) else ""
-            value = symbol_text(datum.root_reference.data) if isinstance(datum, SymbolRefAttr) else "null"
+        for function, priority, datum in zip(
+            *(items_of(found[name]) for name in (word, "priorities", "data")), strict=True
+        ):
+            assert isinstance(function, SymbolRefAttr)
+            name = self.symbol(function)
+            value = self.symbol(datum) if isinstance(datum, SymbolRefAttr) else "null"
             items.append(f"{{ i32, ptr, ptr }} {{ i32 {number_of(priority)}, ptr {name}, ptr {value} }}")
         array = f"[{len(items)} x {{ i32, ptr, ptr }}] [{', '.join(items)}]"
         self.emit(f"@llvm.global_{word} = appending global {array}", operation)
@@ -183,7 +221,7 @@ class LlvmText:
         assert isinstance(name, StringAttr)
         initial = self._initial_value(operation, found, kind)
         space = number_of(found.get("addr_space"))
-        if initial is None and linkage != "external" and linkage != "extern_weak":
+        if initial is None and linkage not in {"external", "extern_weak"}:
             initial = "undef"
         words = [
             *self._symbol_words(found, keep=initial is None),
@@ -224,7 +262,7 @@ class LlvmText:
         is_kernel = KERNEL in found or (operation.name == "gpu.func" and "kernel" in found)
         if is_kernel:
             found = {**found, KERNEL: found.get(KERNEL, found.get("kernel"))}  # pyright: ignore[reportAssignmentType]
-        attributes = _dictionaries(found.get("arg_attrs"), len(inputs))
+        attributes = dictionaries_of(found.get("arg_attrs"), len(inputs))
         for message in (
             *function_problems(found),
             *(
@@ -244,7 +282,7 @@ class LlvmText:
             f"{type_text(kind)}{parameter_text(each)}{f' {names.value(blocks[0].args[k])}' if blocks else ''}"
             for k, (kind, each) in enumerate(zip(inputs, attributes, strict=True))
         ] + ["..."] * is_variadic
-        (result,) = _dictionaries(found.get("res_attrs"), 1)
+        (result,) = dictionaries_of(found.get("res_attrs"), 1)
         linkage = words_of(found.get("linkage")).removeprefix("external")
         convention = "ptx_kernel" if is_kernel else convention_text(found)
         name = found["sym_name"]
@@ -288,7 +326,7 @@ def _spaced(*words: str) -> str:
 def _comdat(found: Attribute | Operation) -> str:
     """Return the name of a comdat for its selector, or for a reference to it."""
     text = str(found if isinstance(found, Attribute) else attributes_of(found)["sym_name"])
-    return f'${text.rpartition("@")[2].strip(chr(34))}'
+    return f"${text.rpartition('@')[2].strip(chr(34))}"
 
 
 def _toplevel(module: Operation) -> Iterator[Operation]:
@@ -310,15 +348,6 @@ def _signature(kind: Attribute) -> tuple[Sequence[Attribute], Attribute, bool]:
             raise VerifyException(f"cannot lower a function of type {kind} to LLVM: expected at most one result")
 
 
-def _dictionaries(attributes: Attribute | None, count: int) -> list[Attributes]:
-    found = (
-        [each.data if isinstance(each, DictionaryAttr) else {} for each in attributes]
-        if isinstance(attributes, ArrayAttr)
-        else []
-    )
-    return [*found, *[{}] * (count - len(found))]
-
-
 class _FunctionText:
     """Names of one function, and its blocks as text."""
 
@@ -331,7 +360,6 @@ class _FunctionText:
         self._numbers = count()
         self._copies: dict[tuple[Operation, int], str] = {}  # blocks between a terminator and a repeated successor
         self.metadata = module.metadata
-        self.attributes = parameter_text
 
     def value(self, value: SSAValue) -> str:
         """Return a value without its type."""
@@ -345,6 +373,10 @@ class _FunctionText:
     def typed(self, value: SSAValue) -> str:
         """Return a value with its type."""
         return f"{type_text(value.type)} {self.value(value)}"
+
+    def attributes(self, attributes: Attributes) -> str:
+        """Return attributes of a parameter or result, such as `noundef`, with a space before each."""
+        return parameter_text(attributes)
 
     def successor(self, operation: Operation, number: int) -> str:
         """Return the name of the block that is a successor of an operation, such as `%b.1`."""
@@ -360,7 +392,7 @@ class _FunctionText:
             case "llvm.mlir.addressof":
                 symbol = found["global_name"]
                 assert isinstance(symbol, SymbolRefAttr)
-                text = symbol_text(symbol.root_reference.data)
+                text = self._module.symbol(symbol)
             case name if name in _CONSTANTS:
                 text = _CONSTANTS[name]
             case _:
@@ -387,10 +419,10 @@ class _FunctionText:
             if each.name == "llvm.insertvalue":
                 container, value = each.operands
                 kind = each.results[0].type
-                types = [kind.type] * kind.size.data if isinstance(kind, LLVMArrayType) else list(kind.types)  # pyright: ignore
+                types = parts_of(kind, 0)
                 items = list(parts.get(container, [f"{type_text(part)} undef" for part in types]))
-                (position,) = attributes_of(each)["position"].get_values()  # pyright: ignore
-                items[int(position)] = self.typed(value)
+                (position,) = numbers_of(attributes_of(each)["position"])
+                items[position] = self.typed(value)
                 parts[each.results[0]] = items
                 self._values[each.results[0]] = bracketed(items, kind)
             elif not self.constant(each):
@@ -419,7 +451,7 @@ class _FunctionText:
                 if operation not in constants:
                     self._operation(operation)
             for number, successor in enumerate(last.successors if (last := block.last_op) else ()):
-                if copy := self._copies.get((last, number)):
+                if last and (copy := self._copies.get((last, number))):
                     self._module.emit(f"{copy}:")
                     self._module.emit(f"  br label %{self._blocks[successor]}")
 
@@ -435,6 +467,8 @@ class _FunctionText:
             self._module.errors.append(self._parsed.diagnostic(operation, str(unsupported(operation)), "lower.unknown"))
             return
         try:
+            if operation.name in ("llvm.call", "func.call"):
+                self._module.check_call(operation)
             text = write(operation, attributes_of(operation), self)
         except VerifyException as error:
             self._module.errors.append(self._parsed.diagnostic(operation, f"'{operation.name}' {error}"))
@@ -447,10 +481,20 @@ class _FunctionText:
         found: dict[Block, list[tuple[Sequence[SSAValue], str]]] = {block: [] for block in blocks}
         for block in blocks:
             last = block.last_op
-            if last is None:
+            if last is None or writer_of(last) is None or not (last.successors or last.name in _ENDS):
+                message = f"needs a terminator at the end of block {self._blocks[block]}, such as llvm.return"
+                owner = block.parent_op()
+                assert owner is not None
+                self._module.errors.append(self._parsed.diagnostic(owner, f"'{owner.name}' {message}"))
                 continue
             for number, arguments in enumerate(successor_arguments(last)):
                 successor, source = last.successors[number], f"%{self._blocks[block]}"
+                given, expected = [value.type for value in arguments], [value.type for value in successor.args]
+                if given != expected:
+                    texts = (", ".join(map(str, types)) for types in (given, expected))
+                    message = "passes values of types ({}) to a block with arguments of types ({})".format(*texts)
+                    self._module.errors.append(self._parsed.diagnostic(last, f"'{last.name}' {message}"))
+                    continue
                 if arguments and successor in last.successors[:number]:
                     # A phi has one value for each predecessor, so that a repeated successor needs a block of its own.
                     self._copies[last, number] = f"{self._blocks[block]}.{number}"
@@ -465,10 +509,9 @@ def successor_arguments(operation: Operation) -> list[Sequence[SSAValue]]:
     if len(operation.successors) == 1:
         return [operands]
     found = attributes_of(operation)
-    sizes = found.get("operandSegmentSizes")
-    counts = [int(number) for number in sizes.get_values()][1:] if sizes is not None else []  # pyright: ignore
+    counts = numbers_of(found.get("operandSegmentSizes"))[1:]
     if "case_operand_segments" in found:
-        counts = [counts[0], *map(int, found["case_operand_segments"].get_values())]  # pyright: ignore
+        counts = [counts[0], *numbers_of(found["case_operand_segments"])]
     rest = operands[1:]
     arguments: list[Sequence[SSAValue]] = []
     for number in counts:

@@ -10,8 +10,7 @@ from functools import cache
 from itertools import chain, product
 from math import prod
 
-from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DenseArrayBase, IntAttr, IntegerAttr, IntegerType, UnitAttr, VectorType, f32, i32, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntAttr, IntegerAttr, IntegerType, UnitAttr, VectorType, i32
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.irdl import (
@@ -38,36 +37,18 @@ from xdsl.utils.exceptions import VerifyException
 
 from warploom.isa.binding.bind import Binding
 from warploom.isa.binding.compose import slots_of
-from warploom.isa.instructions import barrier, mbarrier, move, tcgen05_mma, wmma
 from warploom.isa.model.form import Form
 from warploom.isa.model.table import FormError
-from warploom.nvvm.dialect import OPERATIONS, Operation
+from warploom.nvvm.dialect import OPERATIONS, Operation, special_registers
 from warploom.nvvm.dialect.attributes import BitOperation, EnumAttribute, ExtentsAttribute, Overflow
-from warploom.nvvm.dialect.lowering import (
-    Discarded,
-    Immediate,
-    InstructionTemplate,
-    LabelTemplate,
-    Memory,
-    OperandTemplate,
-    Registers,
-    Temporary,
-)
-from warploom.nvvm.dialect.types import pointer_to, registers_of, struct_of, width_of
-from warploom.nvvm.dialect.wgmma import WgmmaMmaAsync, multiplication_properties
+from warploom.nvvm.dialect.lowering import InstructionTemplate, OperandTemplate, Registers
+from warploom.nvvm.dialect.types import registers_of, struct_of, width_of
 from warploom.nvvm.dialect.wmma import register_type_of
-from warploom.nvvm.forms import MMA_SCALED, MMA_SPARSE_SCALED, WMMA, forms_in
 from warploom.ptx import Address, Integer, Name, Operand, Vector
 
-GUARD = "@"
-"""Operand name of the predicate that guards an instruction."""
 _SEGMENTS = "operandSegmentSizes"
-_PREDICATE = "predicate"
 _MOST_CHOICES = 512
 """Maximum number of combinations of attributes that are tried for one operation."""
-_SPACES = (0, 3, 1, 7)
-"""Address spaces that are tried for an unconstrained pointer."""
-_SINK = Name("_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +77,18 @@ class MatchedOperation:
     results: tuple[PlacedValue, ...]
 
 
-def match_operation(binding: Binding, *, guarded: bool) -> MatchedOperation | None:
-    """Return the operation that lowers to an instruction, or None if there is none.
+def match_operation(binding: Binding) -> MatchedOperation | None:
+    """Return the operation that lowers to an instruction without a predicate, or None if there is none.
 
-    `guarded` is True for a predicated instruction.
+    There is none for an instruction with an address, a constant operand or an unused result, because LLVM would compute
+    the operand with more instructions.
     """
+    if any(isinstance(each.operand, Address) or each.operand == Name("_") for each in binding.operands.values()):
+        return None
     outline = tuple((name, _outline(each.operand)) for name, each in binding.operands.items())
-    key = (binding.form, tuple(sorted(binding.slots.items())), outline, guarded)
+    key = (binding.form, tuple(sorted(binding.slots.items())), outline)
     if key not in _MATCHES:
-        _MATCHES[key] = next(_matches(binding, guarded=guarded), None)
+        _MATCHES[key] = next(_matches(binding), None)
     return _MATCHES[key]
 
 
@@ -113,14 +97,8 @@ _MATCHES: dict[object, MatchedOperation | None] = {}
 
 
 def items_of(operand: Operand) -> Sequence[Operand]:
-    """Return the items of a vector, the coordinates of a tensor address, or the operand itself."""
-    match operand:
-        case Vector(items):
-            return items
-        case Address(_, _, (Vector(items), *_)):
-            return items
-        case _:
-            return [operand]
+    """Return the items of a vector, or the operand itself."""
+    return operand.items if isinstance(operand, Vector) else [operand]
 
 
 def _outline(operand: Operand) -> object:
@@ -128,25 +106,13 @@ def _outline(operand: Operand) -> object:
     match operand:
         case Integer(value):
             return value
-        case Name("_"):
-            return "_"
-        case Vector() | Address():
-            return type(operand), tuple(item == _SINK for item in items_of(operand))
+        case Vector(items):
+            return tuple(map(_outline, items))
         case _:
             return type(operand)
 
 
 # Candidates -------------------------------------------------------------------------------------------------
-
-_WITHOUT_RESULT = {
-    mbarrier.ARRIVE_DISCARD: mbarrier.ARRIVE,
-    mbarrier.ARRIVE_NO_COMPLETE_DISCARD: mbarrier.ARRIVE_NO_COMPLETE,
-}
-"""Form that returns a result, by form that discards the result. One operation lowers to both forms."""
-
-
-def _form_of(binding: Binding) -> Form:
-    return _WITHOUT_RESULT.get(binding.form, binding.form)
 
 
 @cache
@@ -154,20 +120,19 @@ def _operations() -> Mapping[Form, Sequence[type[Operation]]]:
     """Return the operations that lower to one instruction, by form."""
     found: dict[Form, list[type[Operation]]] = {}
     for kind in OPERATIONS:
-        # `match_multiplication` finds it, because it also sets a predicate.
-        if kind is not WgmmaMmaAsync:
-            for form in kind.FORMS:
-                found.setdefault(form, []).append(kind)
+        # LLVM merges and moves reads of special registers.
+        for form in kind.FORMS if kind not in special_registers.GENERATED else ():
+            found.setdefault(form, []).append(kind)
     return found
 
 
-def _matches(binding: Binding, *, guarded: bool) -> Iterator[MatchedOperation]:
-    for kind in _operations().get(_form_of(binding), ()):
-        types = list(_type_choices(kind, binding, guarded=guarded))
+def _matches(binding: Binding) -> Iterator[MatchedOperation]:
+    for kind in _operations().get(binding.form, ()):
+        types = list(_type_choices(kind, binding))
         for properties in _property_choices(kind, binding):
             for operands, results in types:
                 made = _build(kind, properties, operands, results)
-                if (found := _compared(made, binding, guarded=guarded)) is not None:
+                if (found := _compared(made, binding)) is not None:
                     yield found
 
 
@@ -266,7 +231,7 @@ def _width(constraint: AttrConstraint) -> int:
 _Groups = tuple[Sequence[Sequence[Attribute]], Sequence[Attribute]]
 
 
-def _type_choices(kind: type[Operation], binding: Binding, *, guarded: bool) -> Iterator[_Groups]:
+def _type_choices(kind: type[Operation], binding: Binding) -> Iterator[_Groups]:
     """Yield types to try: those of each operand group, and those of the results."""
     definition = kind.get_irdl_definition()
     vectors = list(_vectors(binding))
@@ -284,14 +249,8 @@ def _type_choices(kind: type[Operation], binding: Binding, *, guarded: bool) -> 
             groups.append([[only.attr if isinstance(only, EqAttrConstraint) else each for each in every]])
             continue
         one = [[each] for each in _types(operand.constr, binding, "read")]
-        if not isinstance(operand, OptOperandDef):
-            groups.append(one)
-        # Only a predicated instruction has the optional predicate operand.
-        elif name == _PREDICATE:
-            groups.append(one if guarded else [[]])
-        else:
-            groups.append([[], *one])
-    writes = any(each.operand != _SINK for each in binding.operands.values() if each.spec.access == "write")
+        groups.append([[], *one] if isinstance(operand, OptOperandDef) else one)
+    writes = any(each.spec.access == "write" for each in binding.operands.values())
     results: list[Sequence[Sequence[Attribute]]] = []
     for _, result in definition.results:
         one: list[Sequence[Attribute]] = [[each] for each in _types(result.constr, binding, "write")]
@@ -305,10 +264,7 @@ def _type_choices(kind: type[Operation], binding: Binding, *, guarded: bool) -> 
 
 def _vectors(binding: Binding) -> Iterator[Sequence[Attribute]]:
     for name, each in binding.operands.items():
-        if isinstance(each.operand, Address):
-            if each.operand.extra:
-                yield [i32] * len(items_of(each.operand))
-        elif isinstance(each.operand, Vector) and each.spec.access == "read":
+        if isinstance(each.operand, Vector) and each.spec.access == "read":
             yield [register_type_of(name, binding.slots)] * len(each.operand.items)
 
 
@@ -326,19 +282,18 @@ def _types(allowed: RangeConstraint, binding: Binding, access: str) -> Sequence[
         case AttrSetConstraint():
             return sorted(constraint.values, key=str)
         case BaseAttr() if constraint.attr is LLVMPointerType:
-            shared = any(word.startswith("shared") for word in binding.slots.values())
-            return sorted(map(pointer_to, _SPACES), key=lambda each: shared and each == pointer_to(0))
+            return []
         case _:
             every = dict.fromkeys(chain(*map(_whole_types, _vector_operands(binding, access))))
             return [each for each in (*every, *_SCALARS) if _allows(constraint, each)]
 
 
-_SCALARS = (*(IntegerType(width) for width in (1, 32, 64)), *map(pointer_to, (*_SPACES, 6)))
+_SCALARS = tuple(map(IntegerType, (1, 32, 64)))
 
 
 def _vector_operands(binding: Binding, access: str) -> Iterator[tuple[Attribute, int]]:
     for name, each in binding.operands.items():
-        if each.spec.access == access and not isinstance(each.operand, Address | Integer):
+        if each.spec.access == access and not isinstance(each.operand, Integer):
             yield register_type_of(name, binding.slots), len(items_of(each.operand))
 
 
@@ -361,124 +316,47 @@ def _allows(constraint: AttrConstraint | None, type: Attribute) -> bool:
     return True
 
 
-# Canonical modifiers ---------------------------------------------------------------------------------------
-
-_SYNONYMS = {"shared::cta": "shared"}
-_REDUNDANT_SLOTS = frozenset({"tile", "acquire", "weak"})
-"""Names of modifiers that only state a default."""
-_DEFAULT_ORDERS: Mapping[Form, Mapping[str, tuple[str, ...]]] = {
-    **{form: {"sem": ("acquire", "release"), "scope": ("cta",)} for form in forms_in(mbarrier)},
-    mbarrier.TRANSACTIONS: {"sem": ("relaxed",), "scope": ("cta",)},
-    barrier.CLUSTER_ARRIVE: {"sem": ("release",)},
-}
-"""Modifiers of the default memory order, by form and name. An instruction has all of them or none."""
-_DISCARD_A = {"collector_usage": "collector::a::discard"}
-_DISCARD_B = {"collector_usage": "collector::b0::discard"}
-_DEFAULT_WORDS: Mapping[Form, Mapping[str, str]] = {
-    **{form: {"aligned": "aligned"} for form in (wmma.LOAD, wmma.STORE, *WMMA)},
-    tcgen05_mma.MMA: _DISCARD_A,
-    tcgen05_mma.MMA_TENSOR: _DISCARD_A,
-    tcgen05_mma.BLOCK: _DISCARD_A,
-    tcgen05_mma.BLOCK_TENSOR: _DISCARD_A,
-    tcgen05_mma.STATIONARY: _DISCARD_B,
-    tcgen05_mma.STATIONARY_TENSOR: _DISCARD_B,
-}
-_DEFAULT_SCALES = {"kind::mxf4": "scale_vec::2X", "kind::mxf8f6f4": "scale_vec::1X"}
-"""Default scale vector size of a warp-level multiplication, by its `.kind`."""
-
-
-def _canonical_words(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
-    """Return the modifiers by name, without redundant ones and with synonyms replaced."""
-    words = {slot: _SYNONYMS.get(word, word) for slot, word in slots.items() if word and slot not in _REDUNDANT_SLOTS}
-    order = _DEFAULT_ORDERS.get(form, {})
-    if all(words.get(slot, defaults[0]) in defaults for slot, defaults in order.items()):
-        words = {slot: word for slot, word in words.items() if slot not in order}
-    if form in MMA_SCALED + MMA_SPARSE_SCALED and (scales := _DEFAULT_SCALES.get(words.get("kind", ""))):
-        words.setdefault("scale_vec", scales)
-    return {**_DEFAULT_WORDS.get(form, {}), **words}
-
-
 # Comparison -------------------------------------------------------------------------------------------------
 
 
-def _compared(made: Operation, binding: Binding, *, guarded: bool) -> MatchedOperation | None:
+def _compared(made: Operation, binding: Binding) -> MatchedOperation | None:
     """Return a match if the operation `made` lowers to the instruction of `binding`, else None."""
     try:
         made.check()
-        *before, template = made.lower().statements
-        presets = {register: number for each in before for register, number in _preset(each)}
-        if len(presets) != len(before) or not isinstance(template, InstructionTemplate):
+        (template,) = made.lower().statements
+        if not isinstance(template, InstructionTemplate) or template.guard is not None:
             return None
         form = template.form
-        if form is not _form_of(binding):
+        if form is not binding.form:
             return None
-        words = _canonical_words(form, slots_of(form, template.present_words))
-        if words != _canonical_words(form, binding.slots):
+        if _present(slots_of(form, template.present_words)) != _present(binding.slots):
             return None
-        positions = _positions(template, presets, binding, guarded=guarded)
+        positions = _positions(template, binding)
         if positions is None or any(value not in positions for value in made.operands):
             return None
         operands = tuple(PlacedValue(value.type, positions[value]) for value in made.operands)
-        _substitute_constants(made, operands, binding)
         made.verify_()
-    except (VerifyException, FormError):
+    except (VerifyException, FormError, ValueError):
         return None
     results = tuple(PlacedValue(value.type, positions.get(value, ())) for value in made.results)
     return MatchedOperation(type(made), dict(made.properties), operands, results)
 
 
-def _substitute_constants(made: Operation, operands: Sequence[PlacedValue], binding: Binding) -> None:
-    """Replace operands of `made` by the constants in the instruction."""
-    for number, placed in enumerate(operands):
-        bound = binding.operands.get(placed.positions[0].operand)
-        if bound is not None and isinstance(bound.operand, Integer) and width_of(placed.type):
-            made.operands[number] = constant_of(bound.operand.value, placed.type).result
-
-
-def constant_of(number: int, type: Attribute) -> llvm.ConstantOp:
-    """Return a constant of an integer type. A number that does not fit is reduced modulo 2**width."""
-    width = width_of(type)
-    value = number if -(1 << width - 1) <= number < 1 << width else number % (1 << width)
-    return llvm.ConstantOp(IntegerAttr(value, width), type)
-
-
-def _preset(statement: InstructionTemplate | LabelTemplate) -> Iterator[tuple[Temporary, int]]:
-    if isinstance(statement, InstructionTemplate) and move.MOV in statement.forms:
-        register, number = statement.operands["d"], statement.operands["a"]
-        if isinstance(register, Temporary) and isinstance(number, int):
-            yield register, number
+def _present(slots: Mapping[str, str]) -> dict[str, str]:
+    return {slot: word for slot, word in slots.items() if word}
 
 
 _Positions = dict[SSAValue, tuple[Position, ...]]
 
 
-def _positions(
-    template: InstructionTemplate, presets: Mapping[Temporary, int], binding: Binding, *, guarded: bool
-) -> _Positions | None:
-    """Return the positions of a template's values in an instruction, or None if the two do not match.
-
-    `presets` maps temporaries to the constants that earlier instructions put into them.
-    """
+def _positions(template: InstructionTemplate, binding: Binding) -> _Positions | None:
+    """Return the positions of a template's values in an instruction, or None if the two do not match."""
     found: _Positions = {}
-    if (template.guard is not None) != guarded:
-        return None
-    if isinstance(template.guard, SSAValue):
-        found[template.guard] = (Position(GUARD),)
-    if any(each.operand != _SINK for name, each in binding.operands.items() if name not in template.operands):
+    if template.operands.keys() != binding.operands.keys():
         return None
     for name, each in template.operands.items():
-        operand = binding.operands[name].operand if name in binding.operands else None
-        if isinstance(each, Temporary) and each in presets:
-            # The instruction may lack the operand or contain the constant.
-            if operand is not None and operand != Integer(presets[each]):
-                return None
-            continue
-        if operand is None or operand == _SINK:
-            spec = binding.form.operands.get(name)
-            if spec is None or spec.access == "write" or isinstance(each, Discarded):
-                continue
-            return None
-        if (positions := _operand_positions(name, each, operand)) is None or positions.keys() & found.keys():
+        positions = _operand_positions(name, each, binding.operands[name].operand)
+        if positions is None or positions.keys() & found.keys():
             return None
         found |= positions
     return found
@@ -490,65 +368,20 @@ def _operand_positions(name: str, template: OperandTemplate, operand: Operand) -
         case int():
             same = isinstance(operand, Integer) and (operand.value - template) % (1 << 32) == 0
             return {} if same else None
-        case Discarded():
-            return None
-        case Temporary():
-            return {}
-        case Immediate(value):
-            return {value: (Position(name),)}
         case Registers(values):
             return _vector_positions(name, values, operand)
-        case Memory(base, coordinates):
-            count = len(items_of(operand)) if isinstance(operand, Address) and operand.extra else 0
-            if not isinstance(operand, Address) or count != len(coordinates) or isinstance(base, Temporary):
-                return None
-            items = {each: (Position(name, number),) for number, each in enumerate(coordinates)}
-            return {base: (Position(name),), **items}
+        case SSAValue():
+            return None if isinstance(operand, Vector) else {template: (Position(name),)}
         case _:
-            return None if isinstance(operand, Vector | Address) else {template: (Position(name),)}
+            return None
 
 
 def _vector_positions(name: str, values: Sequence[SSAValue], operand: Operand) -> _Positions | None:
     counts = [len(registers_of(value.type)) for value in values]
-    if isinstance(operand, Address) or sum(counts) != len(items_of(operand)):
+    if sum(counts) != len(items_of(operand)):
         return None
     items = iter(range(sum(counts)))
     return {
         value: tuple(Position(name, next(items)) for _ in range(count))
         for value, count in zip(values, counts, strict=True)
     }
-
-
-# Warpgroup multiplications ----------------------------------------------------------------------------------
-
-
-def match_multiplication(binding: Binding, *, adds: bool) -> MatchedOperation | None:
-    """Return the operation that lowers to a warpgroup multiplication, or None if there is none.
-
-    `adds` is True if the product is added to the accumulator.
-    """
-
-    def constant(name: str) -> int:
-        found = binding.operands[name].operand if name in binding.operands else None
-        return found.value if isinstance(found, Integer) else 0
-
-    properties = multiplication_properties(
-        dict(binding.slots),
-        adds=adds,
-        negates=(constant("imm_scale_a") < 0, constant("imm_scale_b") < 0),
-        transposes=(bool(constant("imm_trans_a")), bool(constant("imm_trans_b"))),
-    )
-    accumulator = _placed_struct("d", binding, f32 if binding.slots["dtype"] == "f32" else i32)
-    a = _placed_struct("a", binding, i32) if "a" in binding.operands else PlacedValue(i64, (Position("a_desc"),))
-    operands = (accumulator, a, PlacedValue(i64, (Position("b_desc"),)))
-    made = _build(WgmmaMmaAsync, properties, [[each.type] for each in operands], [accumulator.type])
-    try:
-        made.verify_()
-    except VerifyException:
-        return None
-    return MatchedOperation(WgmmaMmaAsync, properties, operands, (accumulator,))
-
-
-def _placed_struct(name: str, binding: Binding, element: Attribute) -> PlacedValue:
-    count = len(items_of(binding.operands[name].operand))
-    return PlacedValue(struct_of(element, count), tuple(Position(name, number) for number in range(count)))

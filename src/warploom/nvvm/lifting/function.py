@@ -1,0 +1,349 @@
+"""Body of a lifted function: SSA values in place of registers, and operations in place of instructions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DenseIntElementsAttr,
+    IntegerAttr,
+    StringAttr,
+    VectorType,
+    i1,
+    i32,
+    i64,
+)
+from xdsl.dialects.llvm import LLVMPointerType, LLVMStructType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from warploom.isa.binding.bind import Binding
+from warploom.isa.instructions import control
+from warploom.nvvm.dialect.operation import InlinePtx
+from warploom.nvvm.dialect.types import elements_of, registers_of
+from warploom.nvvm.forms import MMA_DENSE, MMA_SCALED, WMMA
+from warploom.nvvm.lifting.blocks import BasicBlock, basic_blocks, block_arguments, block_order
+from warploom.nvvm.lifting.flatten import Register, Step, refuse
+from warploom.nvvm.lifting.match_operation import PlacedValue, items_of, match_operation
+from warploom.nvvm.mlir.llvm_operations import JUMP
+from warploom.nvvm.mlir.llvm_syntax import operation_class
+from warploom.nvvm.to_llvm import CONSTRAINTS
+from warploom.ptx.flow import EXIT
+
+_LEAST_TARGETS = 4
+"""Number of different targets for which LLVM always emits a branch table. For fewer it may emit comparisons."""
+
+
+def lift_body(items: Sequence[Step | str], arguments: Sequence[Attribute], result: Attribute | None) -> Region:
+    """Return the body of a function. `arguments` are the types of its parameters, `result` is its result type or None.
+
+    Errors: LowerError lower.lift for a jump that LLVM cannot represent
+    """
+    return _Lifter(basic_blocks(items), arguments, result).region()
+
+
+class _Lifter:
+    def __init__(self, blocks: list[BasicBlock], arguments: Sequence[Attribute], result: Attribute | None) -> None:
+        self._blocks = blocks
+        self._result = result
+        self._dominators, self._arguments, self._live = block_arguments(blocks)
+        types = [[each.type for each in registers] for registers in self._arguments]
+        self._targets = [Block(arg_types=each) for each in [arguments, *types[1:]]]
+        self._values: list[dict[Register, SSAValue]] = [{} for _ in blocks]
+        self._undefined: dict[Attribute, SSAValue] = {}
+        self._extra: list[Block] = []
+        self._operations: set[tuple[object, ...]] = set()
+        self._number = 0
+
+    def region(self) -> Region:
+        """Return the region with all blocks."""
+        for number in range(1, len(self._blocks)):
+            values = zip(self._arguments[number], self._targets[number].args, strict=True)
+            for register, value in values:
+                self._assign(register, value, number)
+        for number in block_order(self._blocks):
+            self._number = number
+            self._block(self._blocks[number], self._live[number])
+        for number, block in enumerate(self._blocks):
+            self._number = number
+            self._end(block)
+        return Region([*self._targets, *self._extra])
+
+    # Values -------------------------------------------------------------------------------------------------
+
+    def _add(self, operation: Operation) -> Operation:
+        self._targets[self._number].add_op(operation)
+        return operation
+
+    def _assign(self, register: Register, value: SSAValue, number: int) -> None:
+        self._values[number][register] = value
+        name = re.sub(r"\W", "_", register.name.strip("%"))
+        value.name_hint = name if SSAValue.is_valid_name(name) else None
+
+    def _value(self, register: Register) -> SSAValue:
+        """Return the value of a register at the end of the current block."""
+        number = self._number
+        while number != EXIT and register not in self._values[number]:
+            number = self._dominators[number]
+        found = self._undefined_value(register.type) if number == EXIT else self._values[number][register]
+        return self._values[self._number].setdefault(register, found)
+
+    def _undefined_value(self, type: Attribute) -> SSAValue:
+        if type not in self._undefined:
+            operation = llvm.UndefOp(type)
+            entry = self._targets[0]
+            if entry.first_op is None:
+                entry.add_op(operation)
+            else:
+                entry.insert_op_before(operation, entry.first_op)
+            self._undefined[type] = operation.res
+        return self._undefined[type]
+
+    # Instructions -------------------------------------------------------------------------------------------
+
+    def _block(self, block: BasicBlock, later: set[Register]) -> None:
+        """Add the steps of a block. `later` are the registers that the blocks after it, or its jump, read."""
+        after: list[set[Register]] = []
+        for step in reversed(block.steps):
+            after.append(later)
+            later = later.difference(step.write).union(step.sources())
+        for step, read_later in zip(block.steps, reversed(after), strict=True):
+            if step.binding is None or not self._matched(step, read_later):
+                self._text(step)
+
+    def _text(self, step: Step) -> None:
+        """Add an instruction as text.
+
+        `nvvm.inline_ptx` replaces every `%` by `$`, has no 128-bit values, and assigns its result to all uses of
+        a read-write operand, also to earlier ones. In these cases the text becomes inline assembly.
+        """
+        types = [each.type for each in (*step.read, *step.write)]
+        if step.change or "%" in step.text or any("b128" in registers_of(each) for each in types):
+            results = self._inline_assembly(step)
+        else:
+            results = self._inline_ptx(step)
+        for register, value in zip((*step.change, *step.write), results, strict=True):
+            self._assign(register, value, self._number)
+
+    def _inline_ptx(self, step: Step) -> Sequence[SSAValue]:
+        read = [self._value(each) for each in step.read]
+        guard = [] if step.guard is None else [self._value(step.guard)]
+        text = _with_registers(step.text, lambda role, number: f"{{${role[0]}{number}}}")
+        if step.negated:
+            text = f"@!{{$r{len(read)}}} {text}"
+            read, guard = [*read, *guard], []
+        made = InlinePtx.create(
+            operands=[*read, *guard],
+            result_types=[each.type for each in step.write],
+            properties={
+                "ptxCode": StringAttr(text),
+                "operandSegmentSizes": DenseArrayBase.from_list(i32, [len(read), 0, len(guard)]),
+            },
+        )
+        return self._add(made).results
+
+    def _inline_assembly(self, step: Step) -> Sequence[SSAValue]:
+        written = [*step.change, *step.write]
+        read = [*step.read, *([] if step.guard is None else [step.guard]), *step.change]
+        first = {"change": 0, "write": len(step.change), "read": len(written)}
+        text = _with_registers(step.text, lambda role, number: f"${first[role] + number}")
+        if step.guard is not None:
+            text = f"@{'!' * step.negated}${len(written) + len(step.read)} {text}"
+        constraints = [
+            *(f"={_constraint(each.type)}" for each in written),
+            *(_constraint(each.type) for each in read[: len(read) - len(step.change)]),
+            *(str(number) for number in range(len(step.change))),
+        ]
+        types = [each.type for each in written]
+        result = [LLVMStructType.from_type_list(types)] if len(types) > 1 else types
+        values = [self._value(each) for each in read]
+        made = llvm.InlineAsmOp(text, ",".join(constraints), values, result, asm_dialect=0, has_side_effects=True)
+        self._add(made)
+        return made.results if len(types) < 2 else self._elements(made.results[0])
+
+    def _elements(self, value: SSAValue) -> list[SSAValue]:
+        if not isinstance(value.type, LLVMStructType):
+            return [value]
+        made = [
+            llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [number]), value, element)
+            for number, element in enumerate(value.type.types)
+        ]
+        return [self._add(each).results[0] for each in made]
+
+    # Operations ---------------------------------------------------------------------------------------------
+
+    def _matched(self, step: Step, later: set[Register]) -> bool:
+        """Add the operation that lowers to exactly the instruction. Return False if there is none.
+
+        `later` are the registers that later instructions read. LLVM removes an operation whose results are not used,
+        and one of two operations with the same operands.
+        """
+        assert step.binding is not None
+        if step.guard is not None or step.change or (step.write and not later.intersection(step.write)):
+            return False
+        if _is_refused(step.binding):
+            return False
+        matched = match_operation(step.binding)
+        if matched is None:
+            return False
+        operands = [_registers_at(each, step) for each in matched.operands]
+        results = [_registers_at(each, step) for each in matched.results]
+        if None in operands or None in results:
+            return False
+        values = [[self._value(each) for each in registers or ()] for registers in operands]
+        key = (self._number, id(matched), *(value for each in values for value in each))
+        if step.write and key in self._operations:
+            return False
+        self._operations.add(key)
+        made = matched.kind.create(
+            operands=[self._combined(each, placed.type) for each, placed in zip(values, matched.operands, strict=True)],
+            result_types=[each.type for each in matched.results],
+            properties=dict(sorted(matched.properties.items())),
+        )
+        self._add(made)
+        for value, registers in zip(made.results, results, strict=True):
+            for register, element in zip(registers or (), self._elements(value), strict=True):
+                self._assign(register, self._cast(element, register.type), self._number)
+        return True
+
+    def _combined(self, values: Sequence[SSAValue], type: Attribute) -> SSAValue:
+        if not isinstance(type, LLVMStructType):
+            return self._cast(values[0], type)
+        struct = self._undefined_value(type)
+        for number, (value, element) in enumerate(zip(values, type.types, strict=True)):
+            position = DenseArrayBase.from_list(i64, [number])
+            struct = self._add(llvm.InsertValueOp(position, struct, self._cast(value, element))).results[0]
+        return struct
+
+    def _cast(self, value: SSAValue, type: Attribute) -> SSAValue:
+        return value if value.type == type else self._add(llvm.BitcastOp(value, type)).results[0]
+
+    # Jumps --------------------------------------------------------------------------------------------------
+
+    def _end(self, block: BasicBlock) -> None:
+        """Add the terminator of a block."""
+        if block.jump is not None:
+            self._jump(block, block.jump)
+        elif block.next is not None:
+            if block.leave is not None:
+                # No path reaches the next block. LLVM keeps it, because it does not know the instruction.
+                self._text(block.leave)
+            self._add(llvm.BrOp(self._targets[block.next], *self._passed(block.next)))
+        elif block.leave is not None and block.leave.text != str(control.IMPLIED):
+            self._text(block.leave)
+            self._add(llvm.UnreachableOp())
+        elif block.leave is None and block.steps and _is_trap(block.steps[-1]):
+            self._add(llvm.UnreachableOp())
+        else:
+            value = None if self._result is None else self._undefined_value(self._result)
+            self._add(llvm.ReturnOp() if value is None else llvm.ReturnOp(value))
+
+    def _passed(self, target: int) -> list[SSAValue]:
+        """Return the values that the current block passes to another block."""
+        return [self._value(each) for each in self._arguments[target]]
+
+    def _jump(self, block: BasicBlock, jump: Step) -> None:
+        assert jump.binding is not None
+        if jump.binding.form is control.BRX:
+            self._switch(block, jump)
+            return
+        (taken,) = block.targets
+        following = block.next
+        if following is None:
+            self._add(llvm.BrOp(self._targets[taken], *self._passed(taken)))
+            return
+        if jump.guard is not None:
+            condition = self._value(jump.guard)
+        else:
+            # No path reaches the next block. LLVM keeps it, because it does not evaluate the condition.
+            condition = self._add(llvm.ConstantOp(IntegerAttr(1, i1), i1)).results[0]
+        branches = [(self._targets[number], self._passed(number)) for number in (taken, following)]
+        (first, first_values), (second, second_values) = branches[::-1] if jump.negated else branches
+        made = llvm.CondBrOp(condition, first, first_values, second, second_values)
+        if jump.negated or jump.binding.slots["uni"] or jump.guard is None:
+            guard = "" if jump.guard is None else f"@{'!' * jump.negated}$0 "
+            made.attributes[JUMP] = StringAttr(f"{guard}{jump.text.split()[0]} ${{1:l}};")
+        self._add(made)
+
+    def _switch(self, block: BasicBlock, jump: Step) -> None:
+        if jump.guard is not None or block.next is not None:
+            refuse(jump.node, "LLVM has no branch table with a predicate or before instructions that no path reaches")
+        unreachable = Block([llvm.UnreachableOp()])
+        cases = [(self._targets[number], self._passed(number)) for number in block.targets]
+        unused: list[Block] = []
+        while len({target for target, _ in cases}) < _LEAST_TARGETS:
+            unused.append(Block([_comment("unused case"), llvm.UnreachableOp()]))
+            cases.append((unused[-1], []))
+        self._extra += [unreachable, *unused]
+        values = [each for _, passed in cases for each in passed]
+        numbers = DenseIntElementsAttr.from_list(VectorType(i32, [len(cases)]), list(range(len(cases))))
+        made = operation_class("switch").create(
+            operands=[self._value(jump.read[0]), *values],
+            properties={
+                "case_values": numbers,
+                "case_operand_segments": DenseArrayBase.from_list(i32, [len(passed) for _, passed in cases]),
+                "operandSegmentSizes": DenseArrayBase.from_list(i32, [1, 0, len(values)]),
+            },
+            successors=[unreachable, *(target for target, _ in cases)],
+        )
+        self._add(made)
+
+
+def _comment(text: str) -> Operation:
+    sizes = DenseArrayBase.from_list(i32, [0, 0, 0])
+    return InlinePtx.create(properties={"ptxCode": StringAttr(f"// {text}"), "operandSegmentSizes": sizes})
+
+
+def _with_registers(text: str, register: Callable[[str, int], str]) -> str:
+    """Return the text of a step. `register` returns the text of a register by its role and number."""
+    return re.sub(r"\0(\w+) (\d+)\0", lambda found: register(found[1], int(found[2])), text)
+
+
+def _constraint(type: Attribute) -> str:
+    (word,) = registers_of(type)
+    return CONSTRAINTS[word]
+
+
+def _is_trap(step: Step) -> bool:
+    return step.guard is None and step.binding is not None and step.binding.form is control.TRAP
+
+
+def _is_refused(binding: Binding) -> bool:
+    """Return True if MLIR 22 refuses the operation of a multiplication that the dialect accepts."""
+    words = {slot: binding.slots.get(slot, "") for slot in ("shape", "dtype", "ctype", "atype", "btype", "scale_vec")}
+    types = {words["atype"], words["btype"]}
+    if binding.form in WMMA:
+        return words["dtype"] != words["ctype"] or bool(types & {"bf16", "b1", "s4", "u4"})
+    if binding.form in MMA_DENSE:
+        return bool(types & {"e4m3", "e5m2"}) or ("f64" in types and words["shape"].startswith("m16"))
+    return binding.form in MMA_SCALED and binding.slots.get("stype") == "ue8m0" and words["scale_vec"].endswith("4X")
+
+
+def _registers_at(placed: PlacedValue, step: Step) -> list[Register] | None:
+    """Return the registers of a value, or None if the operation would need more instructions for the value.
+
+    This is the case for constants, addresses, and registers of another class.
+    """
+    assert step.binding is not None
+    found: list[Register] = []
+    for position in placed.positions:
+        operand = step.binding.operands[position.operand].operand
+        name = str(operand if position.item is None else items_of(operand)[position.item])
+        if name not in step.names:
+            return None
+        found.append(step.names[name])
+    types = elements_of(placed.type)
+    if isinstance(placed.type, LLVMPointerType) or len(types) != len(found):
+        return None
+    if isinstance(placed.type, VectorType) and len(types) > 1:
+        return None
+    same = all(_width(register.type) == _width(each) for register, each in zip(found, types, strict=True))
+    return found if same else None
+
+
+def _width(type: Attribute) -> str:
+    """Return the class of the register for a value: "pred", or the width in bits."""
+    words = registers_of(type)
+    return words[0].lstrip("bf") if len(words) == 1 else ""

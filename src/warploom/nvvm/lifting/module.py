@@ -1,0 +1,311 @@
+"""Lifting of a PTX module: functions, their signatures and attributes, and variables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DenseIntElementsAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+    VectorType,
+    f32,
+    f64,
+    i32,
+    i64,
+)
+from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMPointerType, LLVMStructType, LLVMVoidType
+from xdsl.ir import Attribute, Block, Operation, Region
+
+from warploom.isa.model.parameters import size_of
+from warploom.isa.model.types import TYPES
+from warploom.nvvm.dialect.types import ADDRESS_SPACES, pointer_to
+from warploom.nvvm.lifting.flatten import flatten, refuse
+from warploom.nvvm.lifting.function import lift_body
+from warploom.ptx import Directive, Float, Function, Initializer, Integer, Module, Node, Variable, parse
+
+_NO_PASSES = ("noinline", "optnone")
+"""Function attributes that keep LLVM from moving, merging and copying blocks."""
+_INTEGER_DIRECTIVES = {
+    ".minnctapersm": "nvvm.minctasm",
+    ".maxnreg": "nvvm.maxnreg",
+    ".maxclusterrank": "nvvm.cluster_max_blocks",
+}
+_EXTENT_DIRECTIVES = {".maxntid": "nvvm.maxntid", ".reqntid": "nvvm.reqntid", ".reqnctapercluster": "nvvm.cluster_dim"}
+_LOCAL_ALIGNMENT = 16
+"""Least alignment in bytes that LLVM gives to arrays in the signature of a function that is not visible."""
+_LINKAGES = {"visible": "external", "extern": "external", "weak": "weak", "common": "common", "": "internal"}
+"""LLVM linkage of each PTX linkage."""
+
+
+def lift(text: str | Module) -> ModuleOp:
+    """Return an MLIR module with the functions and variables of a PTX module.
+
+    Errors: PtxSyntaxError; LowerError lower.lift for PTX that LLVM cannot represent, and the rule codes of `check` for
+        unknown instructions
+    """
+    module = parse(text) if isinstance(text, str) else text
+    return _ModuleLifter(module).lifted()
+
+
+class _ModuleLifter:
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._names = {name: name for name in (*module.functions, *module.variables)}
+        self._texts: list[str] = []
+
+    def lifted(self) -> ModuleOp:
+        """Return the MLIR module."""
+        textual = self._textual_names()
+        operations: list[Operation] = []
+        for item in self._module.items:
+            match item:
+                case Function() if item.body is not None and item.name not in textual:
+                    operations.append(self._function(item))
+                case Variable() if item.name not in textual:
+                    operations.append(_variable(item))
+                case Function() | Variable():
+                    self._texts += self._text_of(item, textual)
+                case Directive(".pragma"):
+                    self._texts.append(str(replace(item)))
+                case Directive(".alias"):
+                    refuse(item, "LLVM has no aliases of functions that only text calls", "call the function itself")
+                case _:
+                    pass
+        version = ".".join(map(str, self._module.version))
+        attributes: dict[str, Attribute] = {
+            "llvm.target_triple": StringAttr("nvptx64-nvidia-cuda"),
+            "ptx.version": StringAttr(version),
+            "ptx.target": ArrayAttr(map(StringAttr, self._module.target)),
+        }
+        if self._texts:
+            attributes["llvm.module_asm"] = ArrayAttr(map(StringAttr, self._texts))
+        return ModuleOp(operations, attributes)
+
+    # Text ---------------------------------------------------------------------------------------------------
+
+    def _textual_names(self) -> set[str]:
+        """Return the variables and functions that stay text: those that LLVM lacks, and variables that they name."""
+        variables, functions = self._module.variables, self._module.functions
+        pending = [name for name, each in variables.items() if not _has_equivalent(each)]
+        pending += [name for name, each in functions.items() if each.body is not None and not _is_representable(each)]
+        found: set[str] = set()
+        while pending:
+            name = pending.pop()
+            if name not in found:
+                found.add(name)
+                item = variables.get(name) or functions[name]
+                pending += [each for each in _names_in(str(item)) if each in variables]
+        return found
+
+    def _text_of(self, item: Function | Variable, textual: set[str]) -> list[str]:
+        """Return the text of an item, after declarations of the functions with other text that it names."""
+        text = re.sub(r"(?m)^\s*\.loc\b.*\n", "", str(replace(item)))
+        named = [self._module.functions.get(each) for each in sorted(_names_in(text) - {item.name, *textual})]
+        return [*(str(replace(each, body=None)) for each in named if each is not None), text]
+
+    # Functions ----------------------------------------------------------------------------------------------
+
+    def _function(self, function: Function) -> llvm.FuncOp:
+        attributes = _function_attributes(function)
+        parameters = [_parameter(each, function) for each in function.params]
+        result = _result_type(function)
+        names = {each.name: f"{function.name}_param_{number}" for number, each in enumerate(function.params)}
+        names |= {each.name: "func_retval0" for each in function.returns}
+        types = [each for each, _ in parameters]
+        body = lift_body(flatten(function, {**self._names, **names}), types, result)
+        return llvm.FuncOp(
+            function.name,
+            LLVMFunctionType(types, LLVMVoidType() if result is None else result),
+            llvm.LinkageAttr(_linkage(function, function.linkage)),
+            body=body,
+            other_props={"arg_attrs": ArrayAttr([DictionaryAttr(each) for _, each in parameters])},
+            extra_attrs=attributes,
+        )
+
+
+def _linkage(node: Node, words: tuple[str, ...]) -> str:
+    if (found := _LINKAGES.get(".".join(words))) is None:
+        refuse(node, f"LLVM has no linkage '{' '.join(words)}'")
+    return found
+
+
+def _names_in(text: str) -> set[str]:
+    return set(re.findall(r"[\w$%]+", text))
+
+
+# Signatures -------------------------------------------------------------------------------------------------
+
+
+def _is_representable(function: Function) -> bool:
+    """Return True for a kernel, and for a device function whose signature LLVM can print.
+
+    LLVM has no parameters in registers and no second result, passes fewer than 32 bits as 32 bits, and aligns the
+    arrays of a function that is not visible to 16 bytes.
+    """
+    if function.kind == "entry":
+        return True
+    least = 1 if function.linkage else _LOCAL_ALIGNMENT
+    return len(function.returns) <= 1 and all(
+        each.space == "param"
+        and each.type in TYPES
+        and (_alignment(each) >= least if each.shape else TYPES[each.type].bits in (32, 64))
+        and not (each in function.returns and (size_of(each) or 0) % _alignment(each))
+        for each in (*function.params, *function.returns)
+    )
+
+
+def _alignment(variable: Variable) -> int:
+    return variable.align or TYPES[variable.type].bytes * variable.vector
+
+
+def _is_scalar(variable: Variable) -> bool:
+    size = TYPES[variable.type].bytes
+    return not variable.shape and _alignment(variable) == size <= 8
+
+
+def _parameter(variable: Variable, function: Function) -> tuple[Attribute, dict[str, Attribute]]:
+    """Return the type and the attributes of a parameter."""
+    if variable.type not in TYPES:
+        refuse(variable, f"LLVM has no parameter of the type '.{variable.type}'", "pass an address as .u64")
+    if _is_scalar(variable):
+        pointer = next((each.split() for each in variable.attributes if each.startswith(".ptr")), None)
+        if pointer is None:
+            return _scalar_type(variable.type), {}
+        space = next((word[1:] for word in pointer[1:] if word[1:] in ADDRESS_SPACES), "")
+        align = int(pointer[pointer.index(".align") + 1]) if ".align" in pointer else 0
+        attributes: dict[str, Attribute] = {"llvm.align": IntegerAttr(align, 64)} if align else {}
+        return pointer_to(ADDRESS_SPACES[space]), attributes
+    attributes = {"llvm.byval": _array_type(variable), "llvm.align": IntegerAttr(_alignment(variable), 64)}
+    if function.kind == "entry":
+        if not function.linkage and _alignment(variable) < _LOCAL_ALIGNMENT:
+            refuse(
+                variable, "LLVM aligns the arrays of a kernel that is not visible to 16 bytes", "declare it .visible"
+            )
+        # The text of the kernel reads the parameter in its own state space, where nothing can write.
+        attributes["nvvm.grid_constant"] = UnitAttr()
+    return LLVMPointerType(), attributes
+
+
+def _result_type(function: Function) -> Attribute | None:
+    if not function.returns:
+        return None
+    (result,) = function.returns
+    if not result.shape:
+        return _scalar_type(result.type)
+    align = _alignment(result)
+    element = VectorType(i64, [2]) if align == 16 else IntegerType(8 * align)
+    return LLVMStructType.from_type_list([LLVMArrayType((size_of(result) or 0) // align, element)])
+
+
+def _scalar_type(word: str) -> Attribute:
+    return {"f32": f32, "f64": f64}.get(word) or IntegerType(TYPES[word].bits)
+
+
+def _array_type(variable: Variable) -> LLVMArrayType:
+    width = max(TYPES[variable.type].bytes, 1)
+    return LLVMArrayType((size_of(variable) or 0) // width, IntegerType(8 * width))
+
+
+def _function_attributes(function: Function) -> dict[str, Attribute]:
+    found: dict[str, Attribute] = {}
+    passed: list[str] = [*_NO_PASSES]
+    if function.kind == "entry":
+        found["nvvm.kernel"] = UnitAttr()
+    if function.attributes:
+        refuse(function, f"LLVM has no function attribute '{function.attributes[0]}'")
+    names = {each.name for each in function.directives}
+    for each in function.directives:
+        if (name := _EXTENT_DIRECTIVES.get(each.name)) is not None:
+            found[name] = DenseArrayBase.from_list(i32, each.ints)
+        elif (name := _INTEGER_DIRECTIVES.get(each.name)) is not None:
+            found[name] = IntegerAttr(each.ints[0], 32)
+        elif each.name == ".blocksareclusters":
+            found["nvvm.blocksareclusters"] = UnitAttr()
+        elif each.name == ".explicitcluster":
+            # LLVM prints no extents that are zero.
+            found.setdefault("nvvm.cluster_dim", DenseArrayBase.from_list(i32, [0, 0, 0]))
+        elif each.name == ".noreturn":
+            passed.append("noreturn")
+        else:
+            refuse(each, f"LLVM has no function attribute for the directive '{each.name}'")
+    if ".reqnctapercluster" in names and not {".explicitcluster", ".blocksareclusters"} & names:
+        # LLVM prints both directives. The process that compiles LLVM IR removes the second one.
+        passed.append("ptx.implicit_cluster")
+    return {**found, "passthrough": ArrayAttr(map(StringAttr, passed))}
+
+
+# Variables --------------------------------------------------------------------------------------------------
+
+
+def _has_equivalent(variable: Variable) -> bool:
+    """Return True if a global of LLVM can represent a variable: a number or an array of numbers."""
+    return not variable.attributes and variable.type in TYPES and _is_numeric(variable.initializer)
+
+
+def _is_numeric(initializer: Initializer | None) -> bool:
+    if isinstance(initializer, tuple):
+        return all(map(_is_numeric, initializer))
+    return initializer is None or isinstance(initializer, Integer | Float)
+
+
+def _variable(variable: Variable) -> llvm.GlobalOp:
+    natural = TYPES[variable.type].bytes
+    width = 8 * natural
+    is_array = bool(variable.shape) or variable.vector > 1 or width > 64
+    kind: Attribute = _array_type(variable) if is_array else _scalar_type(variable.type)
+    value: Attribute | None = None
+    body = Region()
+    if variable.initializer is not None:
+        numbers = [each % (1 << width) for each in _numbers(variable.initializer, variable.type)]
+        numbers = [each - (1 << width) * (each >> width - 1) for each in numbers]
+        if is_array:
+            assert isinstance(kind, LLVMArrayType)
+            numbers += [0] * (kind.size.data - len(numbers))
+            value = DenseIntElementsAttr.from_list(TensorType(IntegerType(width), [len(numbers)]), numbers)
+        else:
+            kind = IntegerType(width)
+            value = IntegerAttr(numbers[0], width)
+    elif "extern" not in variable.linkage:
+        # Without an initial value LLVM would declare the variable as external.
+        made = llvm.UndefOp(kind) if variable.space == "shared" else llvm.ZeroOp.create(result_types=[kind])
+        body = Region(Block([made, llvm.ReturnOp(made.results[0])]))
+    return llvm.GlobalOp(
+        kind,
+        variable.name,
+        _linkage(variable, variable.linkage),
+        ADDRESS_SPACES[variable.space],
+        constant=variable.space == "const",
+        alignment=_alignment(variable),
+        value=value,
+        body=body,
+    )
+
+
+def _numbers(initializer: Initializer, type: str) -> Iterator[int]:
+    """Yield the bits of the numbers of an initial value."""
+    match initializer:
+        case tuple():
+            for each in initializer:
+                yield from _numbers(each, type)
+        case Integer(value):
+            yield value if TYPES[type].kind != "float" else _bits(float(value), type)
+        case Float():
+            yield initializer.bits if initializer.width == TYPES[type].bits else _bits(initializer.value, type)
+        case _:
+            raise AssertionError(initializer)
+
+
+def _bits(value: float, type: str) -> int:
+    bits = TYPES[type].bits
+    return int.from_bytes(TYPES[type].dtype.type(value).tobytes()[: bits // 8], "little")

@@ -1,0 +1,165 @@
+"""CUDA C that `lower` refuses: one sentence at the place of the mistake."""
+
+from __future__ import annotations
+
+import pytest
+
+from warploom.cli import main
+from warploom.diagnostics import Severity
+from warploom.isa.model.availability import read_target
+from warploom.nvvm import LowerError, notes
+from warploom.nvvm.builtins.lowering import translate
+
+SM_90A = read_target("sm_90a")
+C = "; expected C with CUDA's specifiers"
+BODIES = [
+    # statements of a kernel with the parameters n, p, q and f; the column counts from the first statement
+    ("goto end; end: return;", 1, "cannot lower a goto statement" + C),
+    ("std::min(1, 2);", 4, "cannot lower a qualified name" + C),
+    ("auto x = 1;", 1, "cannot lower a deduced type" + C),
+    ("k<<<1, 32>>>();", 2, "cannot lower the launch of a kernel" + C),
+    ("volatile int x = n;", 1, "cannot lower a volatile access" + C),
+    ("new int;", 1, "cannot lower new" + C),
+    ("int &x = n;", 5, "cannot lower a reference; expected a pointer"),
+    ("label: n = 1;", 1, "cannot lower a label"),
+    ("(int){1};", 2, "cannot lower a compound literal"),
+    ("int (*f)(int);", 6, "cannot lower a pointer to a function"),
+    ("int x = ;", 9, "expected an expression, got ;"),
+    ("1 ? : 2;", 5, "expected an expression, got :"),
+    ("int x = 1 int y;", 11, "unexpected int; expected a declaration or a statement"),
+    ("if n { }", 4, "unexpected n; expected a declaration or a statement"),
+    ("quux x;", 1, "unknown type 'quux'"),
+    ("int x = (1, 2;", 16, "expected ')', got '}'"),
+    ("x = 1;", 1, 'identifier "x" is undefined'),
+    ("f[(n]);", 5, "expected ')', got ']'"),
+    ("static_cast<quux>(n);", 13, "expected static_cast<TYPE>(VALUE), got quux"),
+    ("int x; int x;", 12, "'x' is declared twice"),
+    ("void x;", 6, "expected a variable of a complete type, got void"),
+    ("long double x;", 1, "unsupported type 'long double'"),
+    ("int a[0];", 7, "an array's extent must be a positive constant"),
+    ("int a[n];", 7, "an array's extent must be a positive constant"),
+    ("int a[2] = {1, 2, 3};", 13, "expected at most 2 initializers, got 3"),
+    ("int a[2] = 1;", 12, "expected a list of initializers for an array"),
+    ("int a[2] = {[1] = 1};", 19, "cannot lower an initializer with a designator"),
+    ("int x = {1};", 10, "expected a value of type int, got a list"),
+    ("__shared__ int x = 1;", 16, "expected a __shared__ variable without an initializer"),
+    ("const int x = n; x = 2;", 18, "cannot assign to a constant; expected a variable"),
+    ("*q = 1;", 2, "cannot assign to a constant; expected a variable"),
+    ("int x[2]; x = 0;", 11, "cannot assign to an array; expected a variable"),
+    ("1 = n;", 1, "expected a variable, got a value"),
+    ("(n + 1)++;", 2, "expected a variable, got a value"),
+    ("&1;", 2, "expected a variable, got a value"),
+    ("int *x = q;", 10, 'expected a value of type "int *", got one of type "const int *"'),
+    ("float *x = p;", 12, 'expected a value of type "float *", got one of type "int *"'),
+    ("p = 1;", 1, 'expected a value of type "int *", got one of type "int"'),
+    ("int x = p;", 9, 'expected a value of type "int", got one of type "int *"'),
+    ("int x = nullptr;", 9, 'expected a value of type "int", got one of type "std::nullptr_t"'),
+    ("(float *)1.5;", 1, 'cannot convert a value of type "double" to "float *"'),
+    ("*n = 1;", 2, "expected a pointer to a complete type, got int"),
+    ("n[0];", 1, "expected a pointer to a complete type, got int"),
+    ("p[f];", 3, "expected an integer, got float"),
+    ("f % 2;", 1, 'operator % is not defined for "float" and "int"'),
+    ("~f;", 2, "operator ~ is not defined for float"),
+    ("p * 2;", 1, 'operator * is not defined for "int *" and "int"'),
+    ("p - &f;", 1, 'operator - is not defined for "int *" and "float *"'),
+    ("n ? n : p;", 1, 'expected two values of one type, got "int" and "int *"'),
+    ("return 1;", 1, "expected no value in return, got one"),
+    ("break;", 1, "expected break in a loop or a switch"),
+    ("continue;", 1, "expected continue in a loop"),
+    ("switch (f) { case 1: break; }", 9, "expected an integer in switch, got float"),
+    ("switch (n) { case n: break; }", 19, "expected a constant after case"),
+    ("switch (n) { case 1: case 1: break; }", 27, "expected one value in each case"),
+    ("switch (n) { default: if (n) { case 1: ; } }", 32, "expected case directly in the braces of a switch"),
+    ("threadIdx.w;", 1, "cannot lower a member; expected threadIdx, blockIdx, blockDim or gridDim"),
+    ("'\\q';", 1, "unknown character '\\q'"),
+    ("g(1, 2);", 1, "expected 1 arguments of 'g', got 2"),
+    ("g(1.5);", 3, 'expected a value of type "int *", got one of type "double"'),
+    ("n = k(n, p, q, f);", 1, 'expected a value of type "int", got one of type "void"'),
+    ("(&n)(1);", 3, "expected the name of a function before ("),
+    ("__syncthreads(1);", 1, "expected 0 arguments of '__syncthreads', got 1"),
+    ("max(1.5f, 2);", 1, "expected integers in max; use fmaxf for floating-point values"),
+    ("asm(p);", 1, 'expected asm("TEXT" : OUTPUTS : INPUTS : CLOBBERS)'),
+    ('asm("x" : "=q"(p));', 11,
+     'expected an operand such as "=r"(x), with one of the letters h, r, l, f and d'),
+    ("int t[8]; __hmma_m16n16k16_ld_a(t + 1, q, 16, 0);", 33,
+     "expected an array with space for 8 registers of 'r', got space for 7"),
+    ("__hmma_m16n16k16_ld_a(p, q, 16, n);", 33, "unexpected 'rowcol' operand"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "column", "message"), BODIES)
+def test_mistake_in_a_function(body: str, column: int, message: str) -> None:
+    head = "__device__ int g(int *a) { return *a; }\n"
+    start = "__global__ void k(int n, int *p, const int *q, float f) { "
+    with pytest.raises(LowerError) as refused:
+        translate(f"{head}{start}{body} }}", SM_90A, "k.cu")
+    (found,) = refused.value.diagnostics
+    assert (found.message, found.place) == (message, f"k.cu:2:{len(start) + column}")
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("", "1:1", "expected a function or the call of a builtin"),
+        ("template <int N> __global__ void k() {}", "1:1", "cannot lower a template" + C),
+        ("struct A { int x; };", "1:1", "cannot lower a struct" + C),
+        ("#define N 16\n__global__ void k() {}", "1:1",
+         "cannot lower the directive #define; expected text after preprocessing"),
+        ("__global__ void k(int n, ...) {}", "1:26", "cannot lower a variadic function" + C),
+        ("__global__ void k(int n) { } }", "1:30", "unexpected '}'"),
+        ("__global__ void k(int n) { if (n) {\n }", "1:26", "'{' is not closed"),
+        ("__global__ void k(int n = 1) {}", "1:25", "unexpected =; expected a declaration or a statement"),
+        ("__global__ void k(void x) {}", "1:24", "expected a parameter of a complete type, got void"),
+        ("__global__ void k(int) {}", "1:17", "expected a name for each parameter"),
+        ("__global__ int k() { return 1; }", "1:16", "expected a kernel to return void, got int"),
+        ("__device__ int f() { return; }", "1:22", "expected a value in return, got none"),
+        ("__global__ void k() {}\n__global__ void k() {}", "2:17", "'k' has a second definition"),
+        ("__device__ int f(int); __device__ float f(int a) { return a; }", "1:41", "'f' was declared with other types"),
+        ("int x; __global__ void k() {}", "1:5",
+         "expected __device__, __constant__ or __shared__ before a variable outside a function"),
+        ("__device__ int x = y;\n__global__ void k() {}", "1:20", 'identifier "y" is undefined'),
+        ("__device__ int y, x = 1 / 0;\n__global__ void k() {}", "1:23",
+         "expected a constant initializer outside a function"),
+        ("__device__ int *x;\n__global__ void k() {}", "1:16",
+         "cannot lower a pointer in global memory; expected a number"),
+        ("__global__ void __launch_bounds__(0) k() {}", "1:35", "expected a positive constant in __launch_bounds__"),
+        ("__device__ void __launch_bounds__(32) f() {}", "1:39",
+         "expected __launch_bounds__ at a kernel, got a function"),
+        ("__device__ void __hmma_m16n16k16_ld_a(int x) {}", "1:17",
+         "'__hmma_m16n16k16_ld_a' is a builtin, which a text cannot define"),
+    ],
+)  # fmt: skip
+def test_mistake_outside_a_function(text: str, place: str, message: str) -> None:
+    with pytest.raises(LowerError) as refused:
+        translate(text, SM_90A, "k.cu")
+    (found,) = refused.value.diagnostics
+    assert (found.message, found.place) == (message, f"k.cu:{place}")
+
+
+def test_positions_count_the_characters_before_rewriting() -> None:
+    text = (
+        "__global__ void k(float *p) {\n  p[0] = reinterpret_cast<int *>(p) /* pointer */ + float(unsigned(2)) + y;\n}"
+    )
+    with pytest.raises(LowerError) as refused:
+        translate(text, SM_90A, "k.cu")
+    (found,) = refused.value.diagnostics
+    assert found.place == f"k.cu:2:{text.splitlines()[1].index('p)') - 23}"
+    assert 'operator + is not defined for "int *" and "float"' in found.message
+
+
+WGMMA = "__global__ void k(float *d, unsigned long long a) {\n  __wgmma_mma_async_tf32(64, 8, 8, 0, 0, 1, d, a, a);\n}"
+
+
+def test_notes_state_what_is_added_around_a_call(tmp_path, capsys) -> None:
+    (note,) = notes(WGMMA, name="k.cu")
+    assert note.severity is Severity.NOTE
+    assert note.place == "k.cu:2:3"
+    added = "lower adds a wgmma fence before the call, and a commit and a wait after it"
+    assert note.message == f"'__wgmma_mma_async_tf32': {added}"
+    assert notes("__hmma_m16n16k16_ld_a(d, s, 16, 0);") == []
+    path = tmp_path / "k.cu"
+    path.write_text(WGMMA)
+    assert main(["lower", str(path), "--to", "nvvm"]) == 0
+    shown = capsys.readouterr()
+    assert f"{path}:2:3: note[builtin.added]: '__wgmma_mma_async_tf32': {added}" in shown.err
+    assert "nvvm.wgmma.fence.aligned" in shown.out
