@@ -12,7 +12,7 @@ pytest.importorskip("xdsl")
 import warploom as wl
 from warploom.nvvm import LowerError
 from warploom.nvvm.mlir import attributes
-from warploom_lab.functions.record import read_attributes
+from warploom_lab.mlir.functions import read_attributes
 from warploom_lab.mlir.attributes import cases
 from warploom_lab.mlir.normal_ir import normal_ir
 

@@ -65,7 +65,7 @@ def attributes_of(operation: Operation) -> dict[str, Attribute]:
 
 def words_of(attribute: Attribute | None) -> str:
     """Return the words of an enumeration attribute such as `#llvm.fastmath<nnan, contract>`, separated by spaces."""
-    if attribute is None:
+    if attribute is None or isinstance(attribute, IntegerAttr):
         return ""
     if isinstance(attribute, StringAttr):
         text = attribute.data
@@ -90,7 +90,8 @@ def _flags(found: Attributes) -> str:
     names = {"isExact": "exact", "isDisjoint": "disjoint", "nonNeg": "nneg"}
     units = [word for name, word in names.items() if name in found]
     fast = words_of(found.get("fastmathFlags", found.get("fastmath")))
-    return _spaced(words_of(found.get("overflowFlags")), *units, fast)
+    bits = number_of(overflow := found.get("overflowFlags"))  # a number in the generic syntax
+    return _spaced(words_of(overflow), "nsw" * (bits & 1), "nuw" * (bits >> 1), *units, fast)
 
 
 def _binary(word: str) -> Writer:

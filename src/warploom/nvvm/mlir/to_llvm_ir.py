@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
+    UnitAttr,
     UnrealizedConversionCastOp,
 )
 from xdsl.dialects.llvm import LLVMFunctionType, LLVMVoidType
@@ -259,9 +260,9 @@ class LlvmText:
 
     def _function(self, operation: Operation, found: Attributes) -> None:
         inputs, output, is_variadic = _signature(found["function_type"])
-        is_kernel = KERNEL in found or (operation.name == "gpu.func" and "kernel" in found)
-        if is_kernel:
-            found = {**found, KERNEL: found.get(KERNEL, found.get("kernel"))}  # pyright: ignore[reportAssignmentType]
+        marks = (KERNEL, "kernel", "gpu.kernel") if operation.name == "gpu.func" else (KERNEL,)
+        if is_kernel := any(mark in found for mark in marks):
+            found = {**found, KERNEL: UnitAttr()}
         attributes = dictionaries_of(found.get("arg_attrs"), len(inputs))
         for message in (
             *function_problems(found),
@@ -450,10 +451,9 @@ class _FunctionText:
             for operation in block.ops:
                 if operation not in constants:
                     self._operation(operation)
-            for number, successor in enumerate(last.successors if (last := block.last_op) else ()):
-                if last and (copy := self._copies.get((last, number))):
-                    self._module.emit(f"{copy}:")
-                    self._module.emit(f"  br label %{self._blocks[successor]}")
+        for (last, number), copy in self._copies.items():
+            self._module.emit(f"{copy}:")
+            self._module.emit(f"  br label %{self._blocks[last.successors[number]]}")
 
     def _is_constant(self, operation: Operation) -> bool:
         try:

@@ -1,10 +1,10 @@
 ; numba-cuda 0.30.4
-; ModuleID = "distance$2"
+; ModuleID = "polynomial$2"
 target triple = "nvptx64-nvidia-cuda"
 target datalayout = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
 
-@"_ZN08NumbaEnv8__main__8distanceB2v2B72cw51cXTLSUwv1sDUaKthqaNgoKmjgOR3W3CwAkMXLaJtQYkOIgxJU0gCqOkELKEJAA_3d_3dE5ArrayIfLi1E1C7mutable7alignedE5ArrayIfLi1E1C7mutable7alignedE" = common global i8* null
-define void @"_ZN8__main__8distanceB2v2B72cw51cXTLSUwv1sDUaKthqaNgoKmjgOR3W3CwAkMXLaJtQYkOIgxJU0gCqOkELKEJAA_3d_3dE5ArrayIfLi1E1C7mutable7alignedE5ArrayIfLi1E1C7mutable7alignedE"(i8* %"x.0", i8* %"x.1", i64 %"x.2", i64 %"x.3", float* %"x.4", i64 %"x.5.0", i64 %"x.6.0", i8* %"y.0", i8* %"y.1", i64 %"y.2", i64 %"y.3", float* %"y.4", i64 %"y.5.0", i64 %"y.6.0")
+@"_ZN08NumbaEnv8__main__10polynomialB2v2B72cw51cXTLSUwv1sDUaKthqaNgoKmjgOR3W3CwAkMXLaJtQYkOIgxJU0gCqOkELKEJAA_3d_3dE5ArrayIfLi1E1C7mutable7alignedE5ArrayIfLi1E1C7mutable7alignedE" = common global i8* null
+define void @"_ZN8__main__10polynomialB2v2B72cw51cXTLSUwv1sDUaKthqaNgoKmjgOR3W3CwAkMXLaJtQYkOIgxJU0gCqOkELKEJAA_3d_3dE5ArrayIfLi1E1C7mutable7alignedE5ArrayIfLi1E1C7mutable7alignedE"(i8* %"x.0", i8* %"x.1", i64 %"x.2", i64 %"x.3", float* %"x.4", i64 %"x.5.0", i64 %"x.6.0", i8* %"y.0", i8* %"y.1", i64 %"y.2", i64 %"y.3", float* %"y.4", i64 %"y.5.0", i64 %"y.6.0")
 {
 entry:
   %"inserted.meminfo" = insertvalue {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]} undef, i8* %"x.0", 0
@@ -37,10 +37,14 @@ entry:
   store i1 0, i1* %"$64pred"
   %".55" = alloca {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}
   store {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]} zeroinitializer, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".55"
-  %".86" = alloca {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}
-  store {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]} zeroinitializer, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".86"
-  %".123" = alloca {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}
-  store {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]} zeroinitializer, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".123"
+  %"v" = alloca float
+  store float 0.0, float* %"v"
+  %"$92pred" = alloca i1
+  store i1 0, i1* %"$92pred"
+  %"$phi146.0.2" = alloca float
+  store float 0.0, float* %"$phi146.0.2"
+  %".125" = alloca {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}
+  store {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]} zeroinitializer, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".125"
   br label %"B0"
 B0:
   store {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]} %"inserted.strides", {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %"x"
@@ -66,7 +70,7 @@ B0:
   %".47" = load i1, i1* %"$64pred"
   store i1 %".45", i1* %"$64pred"
   %".49" = load i1, i1* %"$64pred"
-  br i1 %".49", label %"B66", label %"B178"
+  br i1 %".49", label %"B66", label %"B158"
 B66:
   %".51" = load i1, i1* %"$64pred"
   store i1 0, i1* %"$64pred"
@@ -99,83 +103,89 @@ B66:
   %".81" = add i64 0, %".80"
   %".82" = getelementptr float, float* %".79", i64 %".81"
   %".83" = load float, float* %".82"
-  %".84" = load {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %"x"
-  %".85" = load i64, i64* %"i"
-  store {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]} zeroinitializer, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".86"
-  store {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]} %".84", {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".86"
-  %".90" = getelementptr inbounds {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".86", i32 0, i32 5
-  %".91" = getelementptr inbounds [1 x i64], [1 x i64]* %".90", i32 0, i32 0
-  %".92" = load i64, i64* %".91", !range !1
-  %".93" = insertvalue [1 x i64] undef, i64 %".92", 0
-  %".94" = extractvalue [1 x i64] %".93", 0
-  %".95" = getelementptr inbounds {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".86", i32 0, i32 6
-  %".96" = load [1 x i64], [1 x i64]* %".95"
-  %".97" = extractvalue [1 x i64] %".96", 0
-  %".98" = icmp slt i64 %".85", 0
-  %".99" = add i64 %".85", %".94"
-  %".100" = select  i1 %".98", i64 %".99", i64 %".85"
-  %".101" = getelementptr inbounds {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".86", i32 0, i32 5
-  %".102" = getelementptr inbounds [1 x i64], [1 x i64]* %".101", i32 0, i32 0
-  %".103" = load i64, i64* %".102", !range !1
-  %".104" = insertvalue [1 x i64] undef, i64 %".103", 0
-  %".105" = extractvalue [1 x i64] %".104", 0
-  %".106" = getelementptr inbounds {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".86", i32 0, i32 6
-  %".107" = load [1 x i64], [1 x i64]* %".106"
-  %".108" = extractvalue [1 x i64] %".107", 0
-  %".109" = getelementptr inbounds {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".86", i32 0, i32 4
-  %".110" = load float*, float** %".109"
-  %".111" = mul i64 %".100", 1
-  %".112" = add i64 0, %".111"
-  %".113" = getelementptr float, float* %".110", i64 %".112"
-  %".114" = load float, float* %".113"
-  %".115" = load {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %"x"
+  %".85" = load float, float* %"v"
+  store float %".83", float* %"v"
+  %".87" = load {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %"x"
   store {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]} zeroinitializer, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %"x"
-  %".117" = fmul float %".83", %".114"
-  %".118" = fptrunc double 0x3ff0000000000000 to float
-  %".119" = fadd float %".117", %".118"
-  %".120" = call float @"__nv_sqrtf"(float %".119")
-  %".121" = load {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %"y"
-  %".122" = load i64, i64* %"i"
-  store {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]} zeroinitializer, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".123"
-  store {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]} %".121", {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".123"
-  %".127" = getelementptr inbounds {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".123", i32 0, i32 5
-  %".128" = getelementptr inbounds [1 x i64], [1 x i64]* %".127", i32 0, i32 0
-  %".129" = load i64, i64* %".128", !range !1
-  %".130" = insertvalue [1 x i64] undef, i64 %".129", 0
-  %".131" = extractvalue [1 x i64] %".130", 0
-  %".132" = getelementptr inbounds {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".123", i32 0, i32 6
-  %".133" = load [1 x i64], [1 x i64]* %".132"
-  %".134" = extractvalue [1 x i64] %".133", 0
-  %".135" = icmp slt i64 %".122", 0
-  %".136" = add i64 %".122", %".131"
-  %".137" = select  i1 %".135", i64 %".136", i64 %".122"
-  %".138" = getelementptr inbounds {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".123", i32 0, i32 5
-  %".139" = getelementptr inbounds [1 x i64], [1 x i64]* %".138", i32 0, i32 0
-  %".140" = load i64, i64* %".139", !range !1
-  %".141" = insertvalue [1 x i64] undef, i64 %".140", 0
-  %".142" = extractvalue [1 x i64] %".141", 0
-  %".143" = getelementptr inbounds {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".123", i32 0, i32 6
-  %".144" = load [1 x i64], [1 x i64]* %".143"
-  %".145" = extractvalue [1 x i64] %".144", 0
-  %".146" = getelementptr inbounds {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".123", i32 0, i32 4
-  %".147" = load float*, float** %".146"
-  %".148" = mul i64 %".137", 1
-  %".149" = add i64 0, %".148"
-  %".150" = getelementptr float, float* %".147", i64 %".149"
-  store float %".120", float* %".150"
-  %".152" = load {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %"y"
+  %".89" = load float, float* %"v"
+  %".90" = fpext float %".89" to double
+  %".91" = sitofp i64 0 to double
+  %".92" = fcmp ogt double %".90", %".91"
+  %".94" = load i1, i1* %"$92pred"
+  store i1 %".92", i1* %"$92pred"
+  %".96" = load i1, i1* %"$92pred"
+  br i1 %".96", label %"B94", label %"B142"
+B94:
+  %".98" = load i1, i1* %"$92pred"
+  store i1 0, i1* %"$92pred"
+  %".100" = load float, float* %"v"
+  %".101" = load float, float* %"v"
+  %".102" = fmul float %".100", %".101"
+  %".103" = fptrunc double 0x3ff8000000000000 to float
+  %".104" = fadd float %".102", %".103"
+  %".105" = load float, float* %"v"
+  %".106" = fmul float %".104", %".105"
+  %".107" = load float, float* %"v"
+  store float 0.0, float* %"v"
+  %".110" = load float, float* %"$phi146.0.2"
+  store float %".106", float* %"$phi146.0.2"
+  br label %"B146"
+B142:
+  %".113" = load i1, i1* %"$92pred"
+  store i1 0, i1* %"$92pred"
+  %".115" = load float, float* %"v"
+  %".116" = fsub float 0x8000000000000000, %".115"
+  %".117" = load float, float* %"v"
+  store float 0.0, float* %"v"
+  %".119" = load float, float* %"$phi146.0.2"
+  store float %".116", float* %"$phi146.0.2"
+  br label %"B146"
+B146:
+  %".122" = load {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %"y"
+  %".123" = load float, float* %"$phi146.0.2"
+  %".124" = load i64, i64* %"i"
+  store {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]} zeroinitializer, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".125"
+  store {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]} %".122", {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".125"
+  %".129" = getelementptr inbounds {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".125", i32 0, i32 5
+  %".130" = getelementptr inbounds [1 x i64], [1 x i64]* %".129", i32 0, i32 0
+  %".131" = load i64, i64* %".130", !range !1
+  %".132" = insertvalue [1 x i64] undef, i64 %".131", 0
+  %".133" = extractvalue [1 x i64] %".132", 0
+  %".134" = getelementptr inbounds {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".125", i32 0, i32 6
+  %".135" = load [1 x i64], [1 x i64]* %".134"
+  %".136" = extractvalue [1 x i64] %".135", 0
+  %".137" = icmp slt i64 %".124", 0
+  %".138" = add i64 %".124", %".133"
+  %".139" = select  i1 %".137", i64 %".138", i64 %".124"
+  %".140" = getelementptr inbounds {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".125", i32 0, i32 5
+  %".141" = getelementptr inbounds [1 x i64], [1 x i64]* %".140", i32 0, i32 0
+  %".142" = load i64, i64* %".141", !range !1
+  %".143" = insertvalue [1 x i64] undef, i64 %".142", 0
+  %".144" = extractvalue [1 x i64] %".143", 0
+  %".145" = getelementptr inbounds {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".125", i32 0, i32 6
+  %".146" = load [1 x i64], [1 x i64]* %".145"
+  %".147" = extractvalue [1 x i64] %".146", 0
+  %".148" = getelementptr inbounds {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %".125", i32 0, i32 4
+  %".149" = load float*, float** %".148"
+  %".150" = mul i64 %".139", 1
+  %".151" = add i64 0, %".150"
+  %".152" = getelementptr float, float* %".149", i64 %".151"
+  store float %".123", float* %".152"
+  %".154" = load {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %"y"
   store {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]} zeroinitializer, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %"y"
-  %".154" = load i64, i64* %"i"
+  %".156" = load i64, i64* %"i"
   store i64 0, i64* %"i"
+  %".158" = load float, float* %"$phi146.0.2"
+  store float 0.0, float* %"$phi146.0.2"
   ret void
-B178:
-  %".158" = load {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %"y"
+B158:
+  %".162" = load {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %"y"
   store {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]} zeroinitializer, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %"y"
-  %".160" = load {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %"x"
+  %".164" = load {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %"x"
   store {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]} zeroinitializer, {i8*, i8*, i64, i64, float*, [1 x i64], [1 x i64]}* %"x"
-  %".162" = load i64, i64* %"i"
+  %".166" = load i64, i64* %"i"
   store i64 0, i64* %"i"
-  %".164" = load i1, i1* %"$64pred"
+  %".168" = load i1, i1* %"$64pred"
   store i1 0, i1* %"$64pred"
   ret void
 }
@@ -186,11 +196,9 @@ declare i32 @"llvm.nvvm.read.ptx.sreg.ntid.x"()
 
 declare i32 @"llvm.nvvm.read.ptx.sreg.ctaid.x"()
 
-declare float @"__nv_sqrtf"(float %".1")
-
-@"llvm.used" = appending global [1 x i8*] [i8* bitcast (void (i8*, i8*, i64, i64, float*, i64, i64, i8*, i8*, i64, i64, float*, i64, i64)* @"_ZN8__main__8distanceB2v2B72cw51cXTLSUwv1sDUaKthqaNgoKmjgOR3W3CwAkMXLaJtQYkOIgxJU0gCqOkELKEJAA_3d_3dE5ArrayIfLi1E1C7mutable7alignedE5ArrayIfLi1E1C7mutable7alignedE" to i8*)], section "llvm.metadata"
+@"llvm.used" = appending global [1 x i8*] [i8* bitcast (void (i8*, i8*, i64, i64, float*, i64, i64, i8*, i8*, i64, i64, float*, i64, i64)* @"_ZN8__main__10polynomialB2v2B72cw51cXTLSUwv1sDUaKthqaNgoKmjgOR3W3CwAkMXLaJtQYkOIgxJU0gCqOkELKEJAA_3d_3dE5ArrayIfLi1E1C7mutable7alignedE5ArrayIfLi1E1C7mutable7alignedE" to i8*)], section "llvm.metadata"
 !nvvmir.version = !{ !0 }
 !nvvm.annotations = !{ !2 }
 !0 = !{ i32 2, i32 0, i32 3, i32 2 }
 !1 = !{ i64 0, i64 9223372036854775807 }
-!2 = !{ void (i8*, i8*, i64, i64, float*, i64, i64, i8*, i8*, i64, i64, float*, i64, i64)* @"_ZN8__main__8distanceB2v2B72cw51cXTLSUwv1sDUaKthqaNgoKmjgOR3W3CwAkMXLaJtQYkOIgxJU0gCqOkELKEJAA_3d_3dE5ArrayIfLi1E1C7mutable7alignedE5ArrayIfLi1E1C7mutable7alignedE", !"kernel", i32 1 }
+!2 = !{ void (i8*, i8*, i64, i64, float*, i64, i64, i8*, i8*, i64, i64, float*, i64, i64)* @"_ZN8__main__10polynomialB2v2B72cw51cXTLSUwv1sDUaKthqaNgoKmjgOR3W3CwAkMXLaJtQYkOIgxJU0gCqOkELKEJAA_3d_3dE5ArrayIfLi1E1C7mutable7alignedE5ArrayIfLi1E1C7mutable7alignedE", !"kernel", i32 1 }
