@@ -76,6 +76,22 @@ def ballot(x, y):
     y[t] = cuda.popc(cuda.ballot_sync(-1, x[t] > 0))
 
 
+def clip(x, y, low, high):
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        y[i] = low if x[i] < low else high if x[i] > high else x[i]
+
+
+def neighbours(x, y):
+    tile = cuda.shared.array((34,), float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    tile[t + 1] = x[i]
+    if t == 0:
+        tile[0] = x[i - 1] if i > 0 else float32(0.0)
+        tile[33] = x[i + 32] if i + 32 < x.size else float32(0.0)
+    cuda.syncthreads()
+    y[i] = tile[t] - float32(2.0) * tile[t + 1] + tile[t + 2]
+
+
 MATRIX = float32[:, ::1]
 KERNELS = {
     "saxpy": (saxpy, (float32, ARRAY, ARRAY)),
@@ -86,6 +102,8 @@ KERNELS = {
     "matmul": (matmul, (MATRIX, MATRIX, MATRIX)),
     "branches": (branches, (INTS, INTS)),
     "ballot": (ballot, (INTS, INTS)),
+    "clip": (clip, (INTS, INTS, int32, int32)),
+    "neighbours": (neighbours, (ARRAY, ARRAY)),
 }
 
 if __name__ == "__main__":
