@@ -26,6 +26,9 @@ _CONVERSIONS = (
     "-convert-scf-to-cf", "-convert-gpu-to-nvvm", "-convert-nvvm-to-llvm", "-convert-to-llvm",
     "-reconcile-unrealized-casts",
 )  # fmt: skip
+_HEADER = re.compile(r"\.(?:version|target|reg|address_size)\b")
+_SPECIAL = "tid|ctaid|ntid|nctaid|laneid|cluster|nwarpid|warpid|SP"
+_NAME = re.compile(rf"[%$](?!{_SPECIAL})[\w$]+")
 
 
 @dataclass(frozen=True)
@@ -96,15 +99,14 @@ def _inner(text: str) -> str:
 
 def normal_ptx(text: str) -> str:
     """Return PTX without comments and declarations of registers. Registers and labels have numbers in their order."""
-    made: list[str] = []
-    for function in re.split(r"(?m)^(?=\.(?:visible|weak|func|entry)\b)", text):
-        names: dict[str, str] = {}
-        for line in function.splitlines():
-            plain = " ".join(line.partition("//")[0].split())
-            if plain and not re.match(r"\.(version|target|reg|address_size)\b", plain):
-                made.append(re.sub(r"[%$](?!tid|ctaid|ntid|nctaid|laneid|cluster|nwarpid|warpid|globaltimer|clock|SP\b)[\w$]+",
-                                   lambda found: names.setdefault(found[0], f"%{len(names)}"), plain))  # fmt: skip
-    return "\n".join(made)
+    return "\n".join(filter(None, map(_normal_function, re.split(r"(?m)^(?=\.(?:visible|weak|func|entry)\b)", text))))
+
+
+def _normal_function(text: str) -> str:
+    names: dict[str, str] = {}
+    lines = [" ".join(line.partition("//")[0].split()) for line in text.splitlines()]
+    kept = [line for line in lines if line and not _HEADER.match(line)]
+    return _NAME.sub(lambda found: names.setdefault(found[0], f"%{len(names)}"), "\n".join(kept))
 
 
 def _read(path: Path) -> dict[str, Any]:

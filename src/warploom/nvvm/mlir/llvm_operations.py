@@ -248,7 +248,7 @@ def _result(op: Operation, found: Attributes, names: Names) -> str:
 
 
 _CALL_ATTRIBUTES = {
-    "convergent": "convergent", "no_unwind": "nounwind", "will_return": "willreturn", "noreturn": "noreturn",
+    "convergent": "convergent", "no_unwind": "nounwind", "will_return": "willreturn",
     "no_inline": "noinline", "always_inline": "alwaysinline", "inline_hint": "inlinehint",
 }  # fmt: skip
 

@@ -468,16 +468,14 @@ class _Parts:
 
     def dereferenceable(self) -> None:
         if self.parser.parse_optional_keyword("dereferenceable") is not None:
-            self.parser.parse_punctuation("<")
-            self.parser.parse_keyword("bytes")
-            self.parser.parse_punctuation("=")
+            for word in ("<", "'bytes", "="):
+                self.parse(word)
             self.properties["dereferenceable"] = IntegerAttr(self.parser.parse_integer(), i64)
             if self.parser.parse_optional_punctuation(",") is not None:
                 self.parser.parse_keyword("mayBeNull")
-                self.parser.parse_punctuation("=")
-                if self.parser.parse_boolean():
-                    self.properties["mayBeNull"] = UnitAttr()
-            self.parser.parse_punctuation(">")
+                self.parse("=")
+                self.properties |= {"mayBeNull": UnitAttr()} if self.parser.parse_boolean() else {}
+            self.parse(">")
 
     def arguments(self) -> None:
         parse = self.parser.parse_unresolved_operand
@@ -485,8 +483,7 @@ class _Parts:
 
     def bundles(self) -> None:
         """Parse operand bundles, whose operands follow those of the call."""
-        parser, tags = self.parser, list[Attribute]()
-        sizes: list[int] = []
+        parser, tags, sizes = self.parser, list[Attribute](), list[int]()
 
         def bundle() -> None:
             tags.append(StringAttr(parser.parse_str_literal()))
@@ -514,7 +511,7 @@ class _Parts:
                 found[name] = IntegerAttr(words.index(word), i64) if len(words) > 1 else UnitAttr()
         if (convention := parser.parse_optional_keyword_in(_CONVENTIONS)) is not None:
             found["CConv"] = StringAttr(convention)
-        found["sym_name"] = StringAttr(parser.parse_symbol_name().data)
+        self.name()
 
     def variable(self) -> None:
         parser, found = self.parser, self.properties
@@ -585,8 +582,7 @@ class _Parts:
             self.parse("{}")
 
     def body(self) -> None:
-        region = self.parser.parse_optional_region(self._arguments or None)
-        self.regions = [Region() if region is None else region]
+        self.regions = [self.parser.parse_optional_region(self._arguments or None) or Region()]
 
     def intrinsic(self) -> None:
         """Parse `llvm.intr.*`: operands in parentheses and a function type, or one operand and its type."""

@@ -8,7 +8,6 @@ from itertools import count
 
 from xdsl.dialects.builtin import (
     FunctionType,
-    IntegerAttr,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
@@ -179,7 +178,7 @@ class LlvmText:
             case "llvm.comdat":
                 for each in operation.regions[0].block.ops:
                     kind = attributes_of(each)["comdat"]
-                    word = _COMDATS[number_of(kind)] if isinstance(kind, IntegerAttr) else words_of(kind)
+                    word = words_of(kind) or _COMDATS[number_of(kind)]
                     self.emit(f"{_comdat(each)} = comdat {word}", each)
             case "llvm.mlir.global_ctors" | "llvm.mlir.global_dtors":
                 self._startup(operation, found)

@@ -78,7 +78,7 @@ def ballot(x, y):
 
 def clip(x, y, low, high):
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        y[i] = low if x[i] < low else high if x[i] > high else x[i]
+        y[i] = low if x[i] < low else min(x[i], high)
 
 
 def neighbours(x, y):
