@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from warploom.isa.model.availability import Target, Version
 from warploom.nvvm.errors import LowerError, require_xdsl
 from warploom.nvvm.llvm.backend import BackendError, canonical, error_at, line_like, without_bits
 from warploom.nvvm.llvm.calls import Call, follow, instruction_lines
-from warploom.nvvm.llvm.compile import CompileError, Report, compile_llvm
+from warploom.nvvm.llvm.compile import CompileError, Report, compile_llvm, line_of
 from warploom.ptx import parse
 
 if TYPE_CHECKING:
@@ -122,7 +123,11 @@ def _line_span(source: Source, line: int | None) -> Span | None:
 def _compile(text: str, target: Target, version: Version | None, report: Report) -> str:
     """Return the PTX of LLVM IR. Errors: LowerError."""
     try:
-        return compile_llvm(text, target, version, report)
+        ptx = compile_llvm(text, target, version, report)
+        if unknown := re.search(r"(?m)^\.extern \.func .*?\b(llvm\.[\w.]+)", ptx):
+            message = f"cannot lower the call of '{unknown[1]}': LLVM 22 has no intrinsic of this name"
+            raise LowerError([report(line_of(unknown[1], text), message)])
+        return ptx
     except CompileError as error:
         raise LowerError([error.diagnostic]) from None
     except BackendError as error:

@@ -6,12 +6,20 @@ from collections.abc import Callable
 from warploom_lab.cli import (
     evidence_arithmetic,
     evidence_configurations,
+    evidence_functions,
     evidence_legality,
     evidence_mlir,
     evidence_nvcc,
 )
 
-_KINDS = (evidence_legality, evidence_nvcc, evidence_mlir, evidence_configurations, evidence_arithmetic)
+_KINDS = (
+    evidence_legality,
+    evidence_nvcc,
+    evidence_mlir,
+    evidence_functions,
+    evidence_configurations,
+    evidence_arithmetic,
+)
 
 
 def declare(add: Callable[..., argparse.ArgumentParser]) -> None:

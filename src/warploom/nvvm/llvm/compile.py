@@ -140,7 +140,7 @@ def _selection_error(error: BackendError, text: str, target: Target, version: Ve
     needs = _requirement(name, text, target, version)
     wanted = f"expected {needs}" if needs else "no target of LLVM 22 supports it with these operands"
     given = f"for {target.name} and PTX {version[0]}.{version[1]}" if needs.startswith("PTX") else f"for {target.name}"
-    return report(_line_of(name, text), f"cannot lower the call of '{name}' {given}: {wanted}")
+    return report(line_of(name, text), f"cannot lower the call of '{name}' {given}: {wanted}")
 
 
 def _line_with(part: str, text: str) -> int | None:
@@ -156,9 +156,9 @@ def _sentence(line: str) -> str:
     return line.strip().rstrip(".!")
 
 
-def _line_of(name: str, text: str) -> int | None:
+def line_of(name: str, text: str) -> int | None:
     """Return the line of the first call of an intrinsic."""
-    call = re.compile(rf"\bcall\b.*@{re.escape(name)}[\w.]*\(|\bcall\b.*@{re.escape(name)}\b")
+    call = re.compile(rf"\bcall\b.*@\"?{re.escape(name)}\b")
     return next((number for number, line in enumerate(text.splitlines(), 1) if call.search(line)), None)
 
 

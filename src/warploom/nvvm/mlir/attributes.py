@@ -17,8 +17,7 @@ KERNEL = "nvvm.kernel"
 """Attribute of a function that is a kernel."""
 FUNCTION_WORDS = {
     "no_inline": "noinline", "always_inline": "alwaysinline", "inline_hint": "inlinehint", "no_unwind": "nounwind",
-    "will_return": "willreturn", "optimize_none": "optnone", "noreturn": "noreturn", "convergent": "convergent",
-    "returns_twice": "returns_twice", "cold": "cold", "hot": "hot", "no_duplicate": "noduplicate",
+    "will_return": "willreturn", "optimize_none": "optnone", "convergent": "convergent",
 }  # fmt: skip
 """Attributes of functions without a value, by property."""
 FUNCTION_STRINGS = {
@@ -26,32 +25,30 @@ FUNCTION_STRINGS = {
     "target_features": "target-features", "reciprocal_estimates": "reciprocal-estimates",
     "prefer_vector_width": "prefer-vector-width", "no_infs_fp_math": "no-infs-fp-math",
     "no_nans_fp_math": "no-nans-fp-math", "no_signed_zeros_fp_math": "no-signed-zeros-fp-math",
-    "unsafe_fp_math": "unsafe-fp-math", "approx_func_fp_math": "approx-func-fp-math",
     "denormal_fp_math": "denormal-fp-math", "denormal_fp_math_f32": "denormal-fp-math-f32",
     "fp_contract": "fp-contract", "instrument_function_entry": "instrument-function-entry",
     "instrument_function_exit": "instrument-function-exit",
 }  # fmt: skip
 """String attributes of LLVM by property."""
-_DIMENSIONS = ("nvvm.maxntid", "nvvm.reqntid", "nvvm.cluster_dim")
+KERNEL_DIMENSIONS = ("nvvm.maxntid", "nvvm.reqntid", "nvvm.cluster_dim")
 KERNEL_NUMBERS = {
     "nvvm.cluster_max_blocks": "nvvm.maxclusterrank",
     "nvvm.minctasm": "nvvm.minctasm",
     "nvvm.maxnreg": "nvvm.maxnreg",
 }
-_UNITS = ("nvvm.blocksareclusters",)
-_HINTS = ("work_group_size_hint", "reqd_work_group_size")
+KERNEL_UNITS = ("nvvm.blocksareclusters",)
+FUNCTION_HINTS = ("work_group_size_hint", "reqd_work_group_size")
 PARAMETER_WORDS = {
     "llvm.noundef": "noundef", "llvm.noalias": "noalias", "llvm.nocapture": "captures(none)", "llvm.nofree": "nofree",
     "llvm.nonnull": "nonnull", "llvm.readonly": "readonly", "llvm.readnone": "readnone", "llvm.writeonly": "writeonly",
     "llvm.inreg": "inreg", "llvm.signext": "signext", "llvm.zeroext": "zeroext", "llvm.returned": "returned",
-    "llvm.nest": "nest", "llvm.immarg": "immarg", "llvm.noext": "noext", "llvm.allocptr": "allocptr",
-    "llvm.allocalign": "allocalign", "llvm.swiftself": "swiftself", "llvm.swifterror": "swifterror",
-    "llvm.swiftasync": "swiftasync", "llvm.writable": "writable", "llvm.dead_on_unwind": "dead_on_unwind",
+    "llvm.nest": "nest", "llvm.allocptr": "allocptr",
+    "llvm.allocalign": "allocalign",
     "nvvm.grid_constant": '"nvvm.grid_constant"',
 }  # fmt: skip
-_PARAMETER_TYPES = ("byval", "byref", "sret", "inalloca", "preallocated", "elementtype")
-_PARAMETER_NUMBERS = ("range", "align", "alignstack", "dereferenceable", "dereferenceable_or_null")
-_NVVM = {*_DIMENSIONS, *KERNEL_NUMBERS, *_UNITS, KERNEL}
+PARAMETER_TYPES = ("byval", "byref", "sret", "inalloca", "preallocated", "elementtype")
+PARAMETER_NUMBERS = ("align", "alignstack", "dereferenceable", "dereferenceable_or_null")
+_NVVM = {*KERNEL_DIMENSIONS, *KERNEL_NUMBERS, *KERNEL_UNITS, KERNEL}
 
 
 def parameter_text(found: Attributes) -> str:
@@ -61,11 +58,11 @@ def parameter_text(found: Attributes) -> str:
         short = name.removeprefix("llvm.")
         if name in PARAMETER_WORDS:
             words.append(PARAMETER_WORDS[name])
-        elif short in _PARAMETER_TYPES:
+        elif short in PARAMETER_TYPES:
             words.append(f"{short}({type_text(value)})")
         elif short == "align":
             words.append(f"align {number_of(value)}")
-        elif short in _PARAMETER_NUMBERS:
+        elif short in PARAMETER_NUMBERS:
             words.append(f"{short}({number_of(value)})")
         elif short == "range" and isinstance(value, ConstantRange):
             words.append(f"range({value.type} {value.lower.data}, {value.upper.data})")
@@ -83,11 +80,11 @@ def function_words(found: Attributes) -> list[str]:
     if "uwtable_kind" in found:
         words.append(f"uwtable({words_of(found['uwtable_kind'])})".replace("(async)", ""))
     words += [_string(llvm, _value(found[name])) for name, llvm in FUNCTION_STRINGS.items() if name in found]
-    for name in _DIMENSIONS:
+    for name in KERNEL_DIMENSIONS:
         if numbers := numbers_of(found.get(name)):
             words.append(_string(name, ",".join(map(str, numbers))))
     words += [_string(llvm, str(number_of(found[name]))) for name, llvm in KERNEL_NUMBERS.items() if name in found]
-    words += [f'"{name}"' for name in _UNITS if name in found]
+    words += [f'"{name}"' for name in KERNEL_UNITS if name in found]
     return words + passed_words(found.get("passthrough"))
 
 
@@ -103,16 +100,62 @@ def passed_words(attributes: Attribute | None) -> list[str]:
     return words
 
 
-_ENUMERATED = frozenset((
-    "alwaysinline", "builtin", "cold", "convergent", "disable_sanitizer_instrumentation", "fn_ret_thunk_extern",
-    "hot", "hybrid_patchable", "inlinehint", "jumptable", "minsize", "mustprogress", "naked", "nobuiltin",
-    "nocallback", "nocf_check", "nodivergencesource", "noduplicate", "nofree", "noimplicitfloat", "noinline",
-    "nomerge", "nonlazybind", "noprofile", "norecurse", "noredzone", "noreturn", "nosanitize_bounds",
-    "nosanitize_coverage", "nosync", "nounwind", "null_pointer_is_valid", "optdebug", "optforfuzzing", "optnone",
-    "optsize", "presplitcoroutine", "returns_twice", "safestack", "sanitize_address", "sanitize_hwaddress",
-    "sanitize_memory", "sanitize_thread", "shadowcallstack", "skipprofile", "speculatable",
-    "speculative_load_hardening", "ssp", "sspreq", "sspstrong", "strictfp", "willreturn",
-))  # fmt: skip
+_ENUMERATED = frozenset(
+    [
+        "alwaysinline",
+        "builtin",
+        "cold",
+        "convergent",
+        "disable_sanitizer_instrumentation",
+        "fn_ret_thunk_extern",
+        "hot",
+        "hybrid_patchable",
+        "inlinehint",
+        "jumptable",
+        "minsize",
+        "mustprogress",
+        "naked",
+        "nobuiltin",
+        "nocallback",
+        "nocf_check",
+        "nodivergencesource",
+        "noduplicate",
+        "nofree",
+        "noimplicitfloat",
+        "noinline",
+        "nomerge",
+        "nonlazybind",
+        "noprofile",
+        "norecurse",
+        "noredzone",
+        "noreturn",
+        "nosanitize_bounds",
+        "nosanitize_coverage",
+        "nosync",
+        "nounwind",
+        "null_pointer_is_valid",
+        "optdebug",
+        "optforfuzzing",
+        "optnone",
+        "optsize",
+        "presplitcoroutine",
+        "returns_twice",
+        "safestack",
+        "sanitize_address",
+        "sanitize_hwaddress",
+        "sanitize_memory",
+        "sanitize_thread",
+        "shadowcallstack",
+        "skipprofile",
+        "speculatable",
+        "speculative_load_hardening",
+        "ssp",
+        "sspreq",
+        "sspstrong",
+        "strictfp",
+        "willreturn",
+    ]
+)
 """Attributes of functions that LLVM prints without quotation marks."""
 
 
@@ -136,7 +179,7 @@ def function_metadata(found: Attributes) -> Iterator[tuple[str, str]]:
     """Yield the metadata of a function: a kind, and the text of a node."""
     if "function_entry_count" in found:
         yield "prof", f'!{{!"function_entry_count", i64 {number_of(found["function_entry_count"])}}}'
-    for name in _HINTS:
+    for name in FUNCTION_HINTS:
         if numbers := numbers_of(found.get(name)):
             yield name, f"!{{{', '.join(f'i32 {number}' for number in numbers)}}}"
     if (hint := found.get("vec_type_hint")) is not None:
@@ -158,12 +201,12 @@ def function_problems(found: Attributes) -> Iterator[str]:
             continue
         if name not in _NVVM:
             yield f"has no attribute '{name}'; expected one of {', '.join(sorted(_NVVM))}"
-        elif name in _DIMENSIONS:
+        elif name in KERNEL_DIMENSIONS:
             if not 1 <= len(numbers_of(value)) <= 3:
                 yield f"expects '{name}' to be an array of one to three integers, such as array<i32: 128, 1, 1>"
         elif name in KERNEL_NUMBERS and not isinstance(value, IntegerAttr):
             yield f"expects '{name}' to be an integer, got {value}"
-        elif name in _UNITS and not {"nvvm.reqntid", "nvvm.cluster_dim"} <= found.keys():
+        elif name in KERNEL_UNITS and not {"nvvm.reqntid", "nvvm.cluster_dim"} <= found.keys():
             yield f"expects 'nvvm.reqntid' and 'nvvm.cluster_dim' beside '{name}'"
     others = sorted(name for name in found if name in _NVVM - {KERNEL})
     if others and KERNEL not in found:
@@ -181,10 +224,10 @@ def parameter_problems(
         elif (
             name.startswith("llvm.")
             and name not in PARAMETER_WORDS
-            and short not in (*_PARAMETER_TYPES, *_PARAMETER_NUMBERS, "range")
+            and short not in (*PARAMETER_TYPES, *PARAMETER_NUMBERS, "range")
         ):
             yield f"has an unknown attribute '{name}' of parameter {number}"
-        elif short in _PARAMETER_TYPES and not isinstance(type, LLVMPointerType):
+        elif short in PARAMETER_TYPES and not isinstance(type, LLVMPointerType):
             yield f"expects parameter {number} with '{name}' to be a pointer, got {type}"
     if "nvvm.grid_constant" in found and not (is_kernel and "llvm.byval" in found):
         yield f"expects parameter {number} with 'nvvm.grid_constant' to be a kernel's pointer with 'llvm.byval'"

@@ -51,22 +51,28 @@ def _register(name: str, build: LlvmBuilder) -> SSAValue:
     return build.value(name, (), i32)
 
 
-def _index(value: SSAValue, build: LlvmBuilder) -> SSAValue:
-    """Return a value of 32 bits as an index."""
+def _wide(value: SSAValue, build: LlvmBuilder) -> SSAValue:
+    """Return a value of 32 bits with 64 bits."""
     build.operations.append(wide := operation_class("llvm.sext").create(operands=[value], result_types=[i64]))
-    build.operations.append(cast := UnrealizedConversionCastOp.get(wide.results, [IndexType()]))
+    return wide.results[0]
+
+
+def _index(value: SSAValue, build: LlvmBuilder) -> SSAValue:
+    """Return an integer as an index."""
+    wide = value if value.type == i64 else _wide(value, build)
+    build.operations.append(cast := UnrealizedConversionCastOp.get([wide], [IndexType()]))
     return cast.results[0]
 
 
-def _letter(operation: Operation) -> str:
-    """Return the dimension of an operation: x, y or z."""
-    found = {**operation.attributes, **operation.properties}["dimension"]
+def _word(operation: Operation, name: str) -> str:
+    """Return the word of an enumeration attribute, such as x for `#gpu<dim x>`."""
+    found = {**operation.attributes, **operation.properties}[name]
     return str(found).strip('"').rpartition(" ")[2].rstrip(">")
 
 
 def _coordinate(operation: Operation, build: LlvmBuilder) -> list[SSAValue]:
     name = _DIMENSIONS[operation.name.removeprefix("gpu.")]
-    return [_index(_register(f"{_SREG}.{name}.{_letter(operation)}", build), build)]
+    return [_index(_register(f"{_SREG}.{name}.{_word(operation, 'dimension')}", build), build)]
 
 
 def _number(operation: Operation, build: LlvmBuilder) -> list[SSAValue]:
@@ -79,8 +85,9 @@ def _arithmetic(name: str, a: SSAValue, b: SSAValue, build: LlvmBuilder) -> SSAV
 
 
 def _global_id(operation: Operation, build: LlvmBuilder) -> list[SSAValue]:
-    letter = _letter(operation)
-    block, size, thread = (_register(f"{_SREG}.{name}.{letter}", build) for name in ("ctaid", "ntid", "tid"))
+    letter = _word(operation, "dimension")
+    registers = (_register(f"{_SREG}.{name}.{letter}", build) for name in ("ctaid", "ntid", "tid"))
+    block, size, thread = (_wide(register, build) for register in registers)
     return [_index(_arithmetic("add", _arithmetic("mul", block, size, build), thread, build), build)]
 
 
@@ -108,15 +115,15 @@ def _shuffle(operation: Operation, build: LlvmBuilder) -> list[SSAValue]:
     kind = value.type
     if kind not in (i32, f32):
         raise VerifyException(f"'gpu.shuffle' cannot lower a value of type {kind}: expected i32 or f32")
-    mode = ShuffleMode(_SHUFFLES[str({**operation.attributes, **operation.properties}["mode"]).strip('"')])
+    mode = _SHUFFLES[_word(operation, "mode")]
     unused = _arithmetic("sub", build.constant(_WARP, i32), width, build)
     lanes = _arithmetic("lshr", build.constant(-1, i32), unused, build)
-    clamp = unused if mode.data == "up" else _arithmetic("sub", width, build.constant(1, i32), build)
-    properties = {"kind": mode, "return_value_and_is_valid": UnitAttr()}
-    result = LLVMStructType.from_type_list([kind, i1])
-    made = Shuffle.build(operands=[lanes, value, offset, clamp], properties=properties, result_types=[result])
-    build.operations.append(made)
-    return [build.element(made.res, 0), build.element(made.res, 1)]
+    clamp = unused if mode == "up" else _arithmetic("sub", width, build.constant(1, i32), build)
+    if not operation.results[1].uses:
+        found = build.value(f"shfl.sync.{mode}.{kind}", [lanes, value, offset, clamp], kind)
+        return [found, build.flag(condition=True)]
+    found = build.value(f"shfl.sync.{mode}.{kind}p", [lanes, value, offset, clamp], kind, i1)
+    return [build.element(found, 0), build.element(found, 1)]
 
 
 _LOWERINGS: dict[str, Callable[[Operation, LlvmBuilder], list[SSAValue]]] = {

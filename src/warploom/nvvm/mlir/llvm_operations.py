@@ -65,7 +65,7 @@ def attributes_of(operation: Operation) -> dict[str, Attribute]:
 
 def words_of(attribute: Attribute | None) -> str:
     """Return the words of an enumeration attribute such as `#llvm.fastmath<nnan, contract>`, separated by spaces."""
-    if attribute is None:
+    if attribute is None or isinstance(attribute, IntegerAttr):
         return ""
     if isinstance(attribute, StringAttr):
         text = attribute.data
@@ -90,7 +90,8 @@ def _flags(found: Attributes) -> str:
     names = {"isExact": "exact", "isDisjoint": "disjoint", "nonNeg": "nneg"}
     units = [word for name, word in names.items() if name in found]
     fast = words_of(found.get("fastmathFlags", found.get("fastmath")))
-    return _spaced(words_of(found.get("overflowFlags")), *units, fast)
+    bits = number_of(overflow := found.get("overflowFlags"))  # a number in the generic syntax
+    return _spaced(words_of(overflow), "nsw" * (bits & 1), "nuw" * (bits >> 1), *units, fast)
 
 
 def _binary(word: str) -> Writer:
@@ -247,7 +248,7 @@ def _result(op: Operation, found: Attributes, names: Names) -> str:
 
 
 _CALL_ATTRIBUTES = {
-    "convergent": "convergent", "no_unwind": "nounwind", "will_return": "willreturn", "noreturn": "noreturn",
+    "convergent": "convergent", "no_unwind": "nounwind", "will_return": "willreturn",
     "no_inline": "noinline", "always_inline": "alwaysinline", "inline_hint": "inlinehint",
 }  # fmt: skip
 
@@ -271,11 +272,11 @@ def _call(op: Operation, found: Attributes, names: Names) -> str:
 
 def _bundles(op: Operation, found: Attributes, names: Names) -> tuple[list[SSAValue], str]:
     """Return the operands of a call without those of its operand bundles, and the bundles as text."""
-    sizes, tags = numbers_of(found.get("op_bundle_sizes")), items_of(found.get("op_bundle_tags"))
+    sizes = numbers_of(found.get("op_bundle_sizes"))
     operands, items = list(op.operands), list[str]()
     first = len(operands) - sum(sizes)
     operands, rest = operands[:first], iter(operands[first:])
-    for size, tag in zip(sizes, tags, strict=False):
+    for size, tag in zip(sizes, items_of(found.get("op_bundle_tags")), strict=True):
         values = ", ".join(names.typed(value) for value in islice(rest, size))
         items.append(f'"{escaped(tag.data)}"({values})' if isinstance(tag, StringAttr) else "")
     return operands, f"[ {', '.join(items)} ]" if items else ""

@@ -35,7 +35,7 @@ from xdsl.ir import Attribute, Operation, OpTraits, Region
 from xdsl.parser import Parser
 from xdsl.traits import IsTerminator, NoTerminator, SymbolTable
 
-from warploom.nvvm.mlir.llvm_values import PackedStructType, StructParser
+from warploom.nvvm.mlir.llvm_values import PackedStructType, StructParser, numbers_of
 
 ORDERINGS = ("not_atomic", "unordered", "monotonic", "", "acquire", "release", "acq_rel", "seq_cst")
 """Atomic orderings by their number in MLIR."""
@@ -69,8 +69,8 @@ _SYNTAX = {
     "trunc zext sext fptosi fptoui sitofp uitofp fptrunc fpext addrspacecast": "?nneg:nonNeg % @overflow {} : t 'to r",
     "freeze fneg": "% {} : rt",
     "mlir.poison mlir.none mlir.undef mlir.zero": "{} : r",
-    "load": "?volatile:volatile_ % @atomic ?invariant:invariant ?invariant_group:invariantGroup @dereferenceable {}"
-    " : t -> r",
+    "load": "?volatile:volatile_ % @atomic ?invariant:invariant ?invariant_group:invariantGroup @dereferenceable"
+    " {} : t -> r",
     "store": "?volatile:volatile_ % , % @atomic ?invariant_group:invariantGroup {} : t , t",
     "getelementptr": "@wraps % @indices {} : @function , @type:elem_type",
     "alloca": "?inalloca:inalloca % 'x @type:elem_type {} : @function",
@@ -125,7 +125,7 @@ _GPU_SYNTAX = {
 }  # fmt: skip
 _FORMATS = {
     f"{dialect}.{name}": text.split()
-    for dialect, syntax in (("llvm", _SYNTAX), ("gpu", _GPU_SYNTAX))
+    for dialect, syntax in (("llvm", _SYNTAX), ("gpu", _GPU_SYNTAX), ("arith", {"index_castui": "% {} : t 'to r"}))
     for names, text in syntax.items()
     for name in names.split()
 }
@@ -436,10 +436,8 @@ class _Parts:
 
     def element(self) -> None:
         """Parse the type of a struct or array, which gives that of the element."""
-        container = self.parser.parse_type()
-        part, position = container, self.properties["position"]
-        assert isinstance(position, DenseArrayBase)
-        for number in map(int, position.get_values()):
+        container = part = self.parser.parse_type()
+        for number in numbers_of(self.properties["position"]):
             match part:
                 case LLVMArrayType():
                     part = part.type
@@ -470,16 +468,14 @@ class _Parts:
 
     def dereferenceable(self) -> None:
         if self.parser.parse_optional_keyword("dereferenceable") is not None:
-            self.parser.parse_punctuation("<")
-            self.parser.parse_keyword("bytes")
-            self.parser.parse_punctuation("=")
+            for word in ("<", "'bytes", "="):
+                self.parse(word)
             self.properties["dereferenceable"] = IntegerAttr(self.parser.parse_integer(), i64)
             if self.parser.parse_optional_punctuation(",") is not None:
                 self.parser.parse_keyword("mayBeNull")
-                self.parser.parse_punctuation("=")
-                if self.parser.parse_boolean():
-                    self.properties["mayBeNull"] = UnitAttr()
-            self.parser.parse_punctuation(">")
+                self.parse("=")
+                self.properties |= {"mayBeNull": UnitAttr()} if self.parser.parse_boolean() else {}
+            self.parse(">")
 
     def arguments(self) -> None:
         parse = self.parser.parse_unresolved_operand
@@ -487,8 +483,7 @@ class _Parts:
 
     def bundles(self) -> None:
         """Parse operand bundles, whose operands follow those of the call."""
-        parser, tags = self.parser, list[Attribute]()
-        sizes: list[int] = []
+        parser, tags, sizes = self.parser, list[Attribute](), list[int]()
 
         def bundle() -> None:
             tags.append(StringAttr(parser.parse_str_literal()))
@@ -516,7 +511,7 @@ class _Parts:
                 found[name] = IntegerAttr(words.index(word), i64) if len(words) > 1 else UnitAttr()
         if (convention := parser.parse_optional_keyword_in(_CONVENTIONS)) is not None:
             found["CConv"] = StringAttr(convention)
-        found["sym_name"] = StringAttr(parser.parse_symbol_name().data)
+        self.name()
 
     def variable(self) -> None:
         parser, found = self.parser, self.properties
@@ -587,8 +582,7 @@ class _Parts:
             self.parse("{}")
 
     def body(self) -> None:
-        region = self.parser.parse_optional_region(self._arguments or None)
-        self.regions = [Region() if region is None else region]
+        self.regions = [self.parser.parse_optional_region(self._arguments or None) or Region()]
 
     def intrinsic(self) -> None:
         """Parse `llvm.intr.*`: operands in parentheses and a function type, or one operand and its type."""

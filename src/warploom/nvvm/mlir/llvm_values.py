@@ -164,8 +164,10 @@ def parts_of(type: Attribute, count: int) -> Sequence[Attribute]:
 
 def bracketed(items: Sequence[str], type: Attribute) -> str:
     """Return the constant of an aggregate type with the given elements."""
-    pairs = {VectorType: ("<", ">"), LLVMArrayType: ("[", "]"), PackedStructType: ("<{ ", " }>")}
-    first, last = next((pair for kind, pair in pairs.items() if isinstance(type, kind)), ("{ ", " }"))
+    first, last = (
+        ("<", ">") if isinstance(type, VectorType) else ("[", "]") if isinstance(type, LLVMArrayType)
+        else ("<{ ", " }>") if isinstance(type, PackedStructType) else ("{ ", " }")
+    )  # fmt: skip
     return f"{first}{', '.join(items)}{last}"
 
 

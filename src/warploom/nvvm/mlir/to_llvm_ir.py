@@ -8,10 +8,10 @@ from itertools import count
 
 from xdsl.dialects.builtin import (
     FunctionType,
-    IntegerAttr,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
+    UnitAttr,
     UnrealizedConversionCastOp,
 )
 from xdsl.dialects.llvm import LLVMFunctionType, LLVMVoidType
@@ -75,11 +75,10 @@ class LlvmText:
 
     def __init__(self, parsed: ParsedModule) -> None:
         self._parsed = parsed
-        found = map(attributes_of, _toplevel(parsed.module))
-        self._symbols = {
-            name.data: each.get("function_type")
-            for each in found
-            if isinstance(name := each.get("sym_name"), StringAttr)
+        self._symbols = {  # the type of each function, and None for a variable
+            name.data: attributes_of(each).get("function_type")
+            for each in _toplevel(parsed.module)
+            if isinstance(name := attributes_of(each).get("sym_name"), StringAttr)
         }
         self._nodes: dict[str, int] = {}
         self._named: dict[str, list[str]] = {}
@@ -115,7 +114,8 @@ class LlvmText:
         if kind is None:
             raise VerifyException(f"calls @{callee.root_reference.data}, which is a variable")
         inputs, output, is_variadic = _signature(kind)
-        given = [value.type for value in operation.operands]
+        bundled = sum(numbers_of(attributes_of(operation).get("op_bundle_sizes")))
+        given = [value.type for value in operation.operands][: len(operation.operands) - bundled]
         results = [value.type for value in operation.results] or [LLVMVoidType()]
         fits = given == list(inputs) or (is_variadic and given[: len(inputs)] == list(inputs))
         if not fits or results != [output]:
@@ -178,8 +178,7 @@ class LlvmText:
             case "llvm.comdat":
                 for each in operation.regions[0].block.ops:
                     kind = attributes_of(each)["comdat"]
-                    is_number = isinstance(kind, IntegerAttr)
-                    word = _COMDATS[number_of(kind)] if is_number else words_of(kind)
+                    word = words_of(kind) or _COMDATS[number_of(kind)]
                     self.emit(f"{_comdat(each)} = comdat {word}", each)
             case "llvm.mlir.global_ctors" | "llvm.mlir.global_dtors":
                 self._startup(operation, found)
@@ -203,11 +202,13 @@ class LlvmText:
     def _startup(self, operation: Operation, found: Attributes) -> None:
         """Write the list of functions that run before or after a program."""
         word = operation.name.rpartition("_")[2]
-        functions, priorities, data = (items_of(found[name]) for name in (word, "priorities", "data"))
         items: list[str] = []
-        for function, priority, datum in zip(functions, priorities, data, strict=True):
-            name = symbol_text(function.root_reference.data) if isinstance(function, SymbolRefAttr) else ""
-            value = symbol_text(datum.root_reference.data) if isinstance(datum, SymbolRefAttr) else "null"
+        for function, priority, datum in zip(
+            *(items_of(found[name]) for name in (word, "priorities", "data")), strict=True
+        ):
+            assert isinstance(function, SymbolRefAttr)
+            name = self.symbol(function)
+            value = self.symbol(datum) if isinstance(datum, SymbolRefAttr) else "null"
             items.append(f"{{ i32, ptr, ptr }} {{ i32 {number_of(priority)}, ptr {name}, ptr {value} }}")
         array = f"[{len(items)} x {{ i32, ptr, ptr }}] [{', '.join(items)}]"
         self.emit(f"@llvm.global_{word} = appending global {array}", operation)
@@ -258,9 +259,9 @@ class LlvmText:
 
     def _function(self, operation: Operation, found: Attributes) -> None:
         inputs, output, is_variadic = _signature(found["function_type"])
-        is_kernel = KERNEL in found or (operation.name == "gpu.func" and "kernel" in found)
-        if is_kernel:
-            found = {**found, KERNEL: found.get(KERNEL, found.get("kernel"))}  # pyright: ignore[reportAssignmentType]
+        marks = (KERNEL, "kernel", "gpu.kernel") if operation.name == "gpu.func" else (KERNEL,)
+        if is_kernel := any(mark in found for mark in marks):
+            found = {**found, KERNEL: UnitAttr()}
         attributes = dictionaries_of(found.get("arg_attrs"), len(inputs))
         for message in (
             *function_problems(found),
@@ -449,10 +450,9 @@ class _FunctionText:
             for operation in block.ops:
                 if operation not in constants:
                     self._operation(operation)
-            for number, successor in enumerate(last.successors if (last := block.last_op) else ()):
-                if last and (copy := self._copies.get((last, number))):
-                    self._module.emit(f"{copy}:")
-                    self._module.emit(f"  br label %{self._blocks[successor]}")
+        for (last, number), copy in self._copies.items():
+            self._module.emit(f"{copy}:")
+            self._module.emit(f"  br label %{self._blocks[last.successors[number]]}")
 
     def _is_constant(self, operation: Operation) -> bool:
         try:

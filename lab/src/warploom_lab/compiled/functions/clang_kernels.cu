@@ -115,3 +115,16 @@ KERNEL k(const double *a, const double *b, double *c) {
     c[2 * t + 1] = d[1];
 }
 #endif
+
+#ifdef flag
+KERNEL k(bool on, const int *x, int *y) { int i = INDEX; y[i] = on ? x[i] : -x[i]; }
+#endif
+
+#ifdef dynamic
+extern __shared__ int all[];
+KERNEL k(const int *x, int *y, int n) {
+    for (int i = THREAD; i < n; i += X(ntid_x)) all[n - 1 - i] = x[i];
+    SYNC;
+    for (int i = THREAD; i < n; i += X(ntid_x)) y[i] = all[i] - (i ? all[i - 1] : 0);
+}
+#endif

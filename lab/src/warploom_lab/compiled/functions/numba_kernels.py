@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from pathlib import Path
 
@@ -21,10 +20,11 @@ def saxpy(a, x, y):
         y[i] = a * x[i] + y[i]
 
 
-def distance(x, y):
+def polynomial(x, y):
     i = cuda.grid(1)
     if i < x.size:
-        y[i] = math.sqrt(x[i] * x[i] + float32(1.0))
+        v = x[i]
+        y[i] = (v * v + float32(1.5)) * v if v > 0 else -v
 
 
 def reverse(x, y):
@@ -76,23 +76,39 @@ def ballot(x, y):
     y[t] = cuda.popc(cuda.ballot_sync(-1, x[t] > 0))
 
 
+def clip(x, y, low, high):
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        y[i] = low if x[i] < low else min(x[i], high)
+
+
+def neighbours(x, y):
+    tile = cuda.shared.array((34,), float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    tile[t + 1] = x[i]
+    if t == 0:
+        tile[0] = x[i - 1] if i > 0 else float32(0.0)
+        tile[33] = x[i + 32] if i + 32 < x.size else float32(0.0)
+    cuda.syncthreads()
+    y[i] = tile[t] - float32(2.0) * tile[t + 1] + tile[t + 2]
+
+
 MATRIX = float32[:, ::1]
 KERNELS = {
     "saxpy": (saxpy, (float32, ARRAY, ARRAY)),
-    "distance": (distance, (ARRAY, ARRAY)),
+    "polynomial": (polynomial, (ARRAY, ARRAY)),
     "reverse": (reverse, (INTS, INTS)),
     "histogram": (histogram, (INTS, INTS)),
     "warp_sum": (warp_sum, (INTS, INTS)),
     "matmul": (matmul, (MATRIX, MATRIX, MATRIX)),
     "branches": (branches, (INTS, INTS)),
     "ballot": (ballot, (INTS, INTS)),
+    "clip": (clip, (INTS, INTS, int32, int32)),
+    "neighbours": (neighbours, (ARRAY, ARRAY)),
 }
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     for name, (function, types) in KERNELS.items():
         made = compile_cuda(function, void, types, cc=(9, 0))
-        kernel_fixup(
-            made.library._module if hasattr(made.library, "_module") else made.library, None
-        ) if False else None
+        kernel_fixup(made.library.get_function(made.fndesc.llvm_func_name), debug=False)
         (folder / f"{name}.ll").write_text(f"; numba-cuda {numba_cuda.__version__}\n{made.library.get_llvm_str()}")

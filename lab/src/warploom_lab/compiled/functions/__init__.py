@@ -1,0 +1,1 @@
+"""Source of kernels for Triton, numba-cuda and clang, whose LLVM IR `lower` accepts."""

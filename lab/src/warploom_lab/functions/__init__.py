@@ -1,1 +1,0 @@
-"""Whole functions of several compilers, and the PTX that llc generates for them."""
