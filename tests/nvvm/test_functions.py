@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -222,8 +223,7 @@ def wide() -> Launch:
     x = RNG.integers(0, 2**64, 65, np.uint64)
     values = [int(v) for v in x]
     expected = [
-        a * b >> 64 ^ a.bit_count() ^ int.from_bytes(a.to_bytes(8, "little"), "big")
-        for a, b in zip(values, values[1:], strict=False)
+        a * b >> 64 ^ a.bit_count() ^ int.from_bytes(a.to_bytes(8, "little"), "big") for a, b in pairwise(values)
     ]
     return 1, 64, [x, x[:64].copy()], {1: np.array(expected, np.uint64)}
 

@@ -178,7 +178,7 @@ def _elements(value: DenseIntOrFPElementsAttr, type: Attribute) -> str:
     if len(found) == 1:
         found *= prod(kind.get_shape())
 
-    def part(numbers: Sequence[Any], type: Attribute) -> str:
+    def part(numbers: Sequence[Any], type: Any) -> str:
         if not isinstance(type, LLVMArrayType | VectorType):
             element = kind.element_type
             is_float = isinstance(element, AnyFloat)
@@ -187,7 +187,7 @@ def _elements(value: DenseIntOrFPElementsAttr, type: Attribute) -> str:
         count = type.size.data if isinstance(type, LLVMArrayType) else type.get_shape()[0]
         size = len(numbers) // count
         parts = [part(numbers[size * k : size * (k + 1)], inner) for k in range(count)]
-        return bracketed([f"{type_text(inner)} {each}" for each in parts], type)  # pyright: ignore[reportUnknownArgumentType]
+        return bracketed([f"{type_text(inner)} {each}" for each in parts], type)
 
     return part(found, type)
 
