@@ -228,6 +228,52 @@ def test_bounds_of_a_kernel_are_attributes() -> None:
         assert directive in ptx
 
 
+def test_functions_of_cuda() -> None:
+    text = """
+    __global__ void k(double *out, const double *in) {
+        double x = in[threadIdx.x]; float y = x;
+        double found[14] = {fma(x, 2.0, 1.0), fmaf(y, 2.0f, 1.0f), fmin(x, 1.0), fmaxf(y, 1.0f), fabs(x),
+            sqrtf(fabsf(y)), floor(x), ceilf(y),
+            __shfl_up_sync(-1, y, 1), __shfl_sync(-1, (int)threadIdx.x, 5), __any_sync(-1, x > 3),
+            __all_sync(-1, x < 100), __brev(threadIdx.x), __shfl_down_sync(-1, threadIdx.x, 2)};
+        __threadfence(); __threadfence_block(); __threadfence_system(); __syncwarp(0xffffffff);
+        for (int i = 0; i < 14; i++) out[14 * threadIdx.x + i] = found[i];
+    }
+    """
+    x = np.arange(32) * 0.375 - 4
+    y, lane = x.astype(np.float32), np.arange(32)
+    found = np.zeros((32, 14))
+    run(text, found, x)
+    reverse = [int(f"{i:032b}"[::-1], 2) for i in lane]
+    wanted = [
+        2 * x + 1, 2 * y + 1, np.minimum(x, 1), np.maximum(y, 1), abs(x), np.sqrt(abs(y)), np.floor(x), np.ceil(y),
+        y[np.maximum(lane - 1, 0)], 0 * x + 5, 0 * x + 1, 0 * x + 1, np.array(reverse),
+        np.where(lane < 30, lane + 2, lane),
+    ]  # fmt: skip
+    np.testing.assert_array_equal(found, np.stack(wanted, 1))
+
+
+LEGAL = [
+    "K(int *p) { int i = 3; { int i = 4; p[0] = i; } for (int i = 0; i < 2; i++) p[i] += 1; return; p[0] = 1; }",
+    "__device__ const int t[2] = {1, 2}; K(int *p) { *p = t[1]; }",
+    "__device__ int f(int); K(int *p) { *p = f(2); } __device__ int f(int a) { return a > 1 ? a : 0; }",
+    "K(int *p, int n) { if (n) return; else while (n) break; do { continue; } while (0); switch (n) case 1: *p = 2; }",
+    "K(char *p) { p[0] = 'a' + 1; p[1]++; p[2] <<= 2; p[3] |= p[4] = 5; *(p + 5) = -p[6]; p[7] = ~*p; p[9] = !p[9]; }",
+    "K(double *p) { double (*q)[4] = (double (*)[4])p; q[1][2] = 3; (*q)[1] = 2; double *const r = p; p[3] = *r; }",
+    "K(long *p, void *v) { bool b = v; b = p; if (!v && p || p == (void *)0) p[1] = float(*p) + b; }",
+    'extern "C" { __global__ void a(int *p) { __shared__ int s; *p = s; } K(int *p) { __shared__ int s; *p = s; } }',
+    'K(const int *__restrict__ a, int *__restrict__ b) { const char *s = "hi\\n"; b[0] = s[1] + a[0]; }',
+    "__managed__ int g = 3; static __device__ float h[2][2] = {{1.5f}, {2, 3}}; K(int *p) { *p = g++ + h[1][1]; }",
+    "K(int n, int *p) { int *q = p; int **r = &q; **r = 1; (*r)[1] = 2; int m[2][3]; p[2] = sizeof m[0]; *--p = 1; }",
+]
+
+
+@pytest.mark.parametrize("text", LEGAL)
+def test_legal_text_has_the_same_ptx_through_mlir_text(text: str) -> None:
+    text = text.replace("K(", "__global__ void k(")
+    assert lower(lower(text, source="builtin", to="nvvm")) == lower(text, source="builtin")
+
+
 # Arithmetic -----------------------------------------------------------------------------------------------------
 
 TYPES = {

@@ -65,8 +65,8 @@ def lower(
     result is a `str` with the method `calls`, which follows each call to its PTX instructions.
 
     Errors: UsageError lower.level, lower.target, lower.packages; LowerError lower.text, lower.operation,
-        lower.unknown, lower.function, lower.llvm, and the rule codes of `check` for instructions that the target lacks;
-        BuiltinError builtin.text, builtin.arguments, builtin.operand, builtin.target
+        lower.unknown, lower.function, lower.llvm, lower.lift, and the rule codes of `check` for instructions that the
+        target lacks; BuiltinError builtin.text, builtin.arguments, builtin.operand, builtin.target
     """
     known = find_target(target)
     version = None if ptx_version is None else find_version(ptx_version)

@@ -10,10 +10,10 @@ class LowerError(WarploomError):
 
 
 def require_xdsl() -> None:
-    """Raise UsageError lower.packages if xDSL is not installed."""
-    if find_spec("xdsl") is None:
+    """Raise UsageError lower.packages if xDSL or pycparser is not installed."""
+    if find_spec("xdsl") is None or find_spec("pycparser") is None:
         raise UsageError(
-            "lowering needs xDSL, which parses and prints MLIR",
+            "lowering needs xDSL, which parses and prints MLIR, and pycparser, which parses CUDA C",
             code="lower.packages",
             hint="pip install 'warploom[mlir]'",
         )

@@ -20,10 +20,9 @@ from warploom.isa.model.form import Form
 from warploom.nvvm import dialect
 from warploom.nvvm.dialect.lowering import Immediate, InstructionTemplate, Memory, OperandTemplate, Registers
 from warploom.nvvm.dialect.types import address_space_of
-from warploom.nvvm.intrinsics import codes, pattern_of, read_name
+from warploom.nvvm.intrinsics import PREFIX, codes, pattern_of, read_name
 from warploom.nvvm.llvm_builder import LlvmBuilder
 
-PREFIX = "llvm.nvvm."
 _INTEGERS = {"i1": i1, "i16": i16, "i32": i32, "i64": i64}
 
 

@@ -28,6 +28,8 @@ _PIECE = re.compile(
     r"\[\.\{(?P<maybe>\w+)\}\]|\[_\{(?P<joined>\w+)\}\]|\[\.(?P<given>\w+=\w+)\]|\{(?P<slot>\w+)\}|<(?P<number>\w+)>"
     r"|(?P<text>[^\[{<]+)"
 )
+PREFIX = "llvm.nvvm."
+"""Start of the names of LLVM's intrinsics for NVIDIA's targets."""
 _POINTERS = re.compile(r"(?:\.p\d+)+$")
 NO_OPERANDS: Mapping[str, object] = MappingProxyType({})
 _TYPE_SLOTS = ("atype", "btype")

@@ -72,7 +72,7 @@ class LlvmBuilder:
         return value if value.type == type else self._add(llvm.BitcastOp(value, type))
 
     def resized(self, value: SSAValue, type: IntegerType) -> SSAValue:
-        """Return an integer without its upper bits, or with zeros as upper bits, as an integer of another type."""
+        """Return an integer of another width: without its upper bits, or with zeros as upper bits."""
         if value.type == type:
             return value
         resize = llvm.TruncOp if width_of(value.type) > width_of(type) else llvm.ZExtOp

@@ -163,7 +163,11 @@ def _derived() -> Iterator[Table]:
         for each in word.fields
     )
     yield Table("packed", "Fields of packed words", ("word", "field", "bits", "values", "meaning"), tuple(fields))
-    named = ((str(number), dict(each.words)) for number, each in identifiers().items() if each.family == "n")
+    named = (
+        (str(number), dict(each.words))
+        for number, each in identifiers().items()
+        if dict(each.words).keys() == {"n", "element"}
+    )
     by_n = [(words["n"], number, str(int(number) + 1)) for number, words in named if words["element"] == "integer"]
     title = "Intrinsics of a warpgroup multiplication by N"
     yield Table("n", title, ("N", "integer", "float"), tuple(sorted(by_n, key=lambda row: int(row[0]))))

@@ -79,9 +79,9 @@ def _query(tools: Tools, assemblers: Sequence[Assembler], cases: Sequence[Case])
 
 
 def first_lowered(text: str) -> tuple[str, str]:
-    """Return the first target for which `lower` gives PTX without a diagnostic, and the PTX.
+    """Return the first target for which `lower` gives PTX without an error, and the PTX.
 
-    If every target has a diagnostic, the result is that of the last target.
+    If every target has an error, the result is that of the last target.
 
     Errors: LowerError if the last target refuses the operation.
     """
@@ -90,7 +90,7 @@ def first_lowered(text: str) -> tuple[str, str]:
             ptx = lower(text, target=target)
         except LowerError:
             continue
-        if all(found.severity is Severity.NOTE for found in check(ptx)):
+        if all(found.severity is not Severity.ERROR for found in check(ptx)):
             return target, ptx
     return TARGETS[-1], lower(text, target=TARGETS[-1])
 
@@ -140,7 +140,7 @@ def differences(answer: Answer) -> Iterator[str]:
         yield f"printed as: {printed}"
     if answer.generic and not parse_mlir(answer.generic).module.is_structurally_equivalent(reading.module):
         yield "the generic text is another operation"
-    yield from (f"{found}" for found in check(ptx) if found.severity is not Severity.NOTE)
+    yield from (f"{found}" for found in check(ptx) if found.severity is Severity.ERROR)
     ours = tuple(instructions(ptx))
     if answer.ptx and ours != answer.ptx and not is_known(answer, ours):
         yield f"PTX is {ours}; expected {answer.ptx} from llc"

@@ -69,7 +69,10 @@ class CType:
 
     @property
     def pointer(self) -> CType:
-        """Type of a pointer to a variable of this type. The name of an array has the type of a pointer to a row."""
+        """Type of a pointer to a variable of this type.
+
+        The name of an array has the type of a pointer to a row.
+        """
         return CType(self.base, self.depth + 1, self.const, (), self.extents[1:])
 
     @property

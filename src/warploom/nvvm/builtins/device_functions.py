@@ -48,7 +48,10 @@ DEVICE_FUNCTIONS: dict[str, tuple[str, CType, tuple[CType | Value, ...]]] = {
     **_REAL,
     **_SHUFFLES,
 }
-"""Intrinsic of LLVM, type of the result, and types of the parameters. A value is a last argument that LLVM needs."""
+"""Intrinsic of LLVM, type of the result, and types of the parameters.
+
+A value in place of a type is a further argument of the intrinsic.
+"""
 _CONSTRAINT = re.compile(r"(=|\+|=&|\+&|)([hrlfd])")
 
 

@@ -28,7 +28,7 @@ COMPARISONS: dict[str, tuple[Callable[[float, float], bool], str, str, str]] = {
     "<": (operator.lt, "slt", "ult", "olt"), ">": (operator.gt, "sgt", "ugt", "ogt"),
     "<=": (operator.le, "sle", "ule", "ole"), ">=": (operator.ge, "sge", "uge", "oge"),
 }  # fmt: skip
-"""Function of each comparison of constants, and its predicates for signed, unsigned and floating-point values."""
+"""Function of each comparison, and its predicates for signed, unsigned and floating-point values."""
 _FOLDED: dict[str, Callable[[int, int], int]] = {
     "|": int.__or__, "^": int.__xor__, "&": int.__and__, "+": int.__add__, "-": int.__sub__, "*": int.__mul__,
 }  # fmt: skip
@@ -48,7 +48,10 @@ def memory_type(ctype: CType) -> Attribute:
 
 
 class Emitter:
-    """Builder of operations at the end of the block `block`. Values of the type bool are SSA values of the type i1."""
+    """Builder of operations at the end of the block `block`.
+
+    SSA values of the C type bool have the type i1.
+    """
 
     block: Block
 
@@ -162,10 +165,6 @@ class Emitter:
         if source.size > target.size:
             return self.cast("trunc", ssa, kind)
         return self.cast("zext" if is_unsigned(source) else "sext", ssa, kind)
-
-    def truth(self, value: Value) -> SSAValue:
-        """Return a value converted to bool as an SSA value of the type i1."""
-        return self.ssa(self.convert(value, BOOL))
 
     # Arithmetic ---------------------------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ VOID = CType("void")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Variable in memory: its address, its C type, and its state space. `name` identifies a whole variable."""
+    """Variable in memory: its address and C type. `name` identifies a whole variable."""
 
     address: Value
     type: CType

@@ -111,7 +111,8 @@ class Translator(Declarations):
 
     def _bounds(self, node: Any, specifiers: dict[str, list[Any]]) -> dict[str, Attribute]:
         """Return the attributes of a function."""
-        found: dict[str, Attribute] = {"nvvm.kernel": UnitAttr()} if self._is_kernel else {}
+        # LLVM must not move a call into a branch if the function contains a barrier.
+        found: dict[str, Attribute] = {"nvvm.kernel" if self._is_kernel else "convergent": UnitAttr()}
         for word, names in _BOUNDS.items():
             if word not in specifiers:
                 continue

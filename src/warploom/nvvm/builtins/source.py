@@ -71,7 +71,9 @@ class _Token:
 
 
 class CudaText:
-    """CUDA C text with its syntax tree. Statements outside a function are the body of a kernel (`is_fragment`).
+    """CUDA C text with its syntax tree.
+
+    A fragment (`is_fragment`) is the body of a kernel without a function.
 
     Errors: BuiltinError builtin.text
     """
@@ -193,7 +195,8 @@ class CudaText:
                 case word if word in _CASTS:
                     self._cast(lines, at)
                 case word if word in WORDS and following == "(" and depth > 0:
-                    if self._text(at - 1) in _BEFORE_EXPRESSION:
+                    is_declarator = [self._text(at + 2), self._text(at + 3)] == ["*", ")"]
+                    if self._text(at - 1) in _BEFORE_EXPRESSION and not is_declarator:
                         lines[at] = f"(({lines[at]})"
                         lines[close] += ")"
                 case "asm" | "__asm__":

@@ -12,6 +12,7 @@ from warploom.nvvm.dialect.attributes import BarrierReduction
 from warploom.nvvm.dialect.intrinsic import IntrinsicOperation
 from warploom.nvvm.dialect.lowering import InstructionTemplate, Lowering, Temporary
 from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation
+from warploom.nvvm.intrinsics import PREFIX, name_of
 from warploom.nvvm.llvm_builder import LlvmBuilder
 
 _BAR = {"barrier": "bar"}
@@ -80,7 +81,8 @@ class Barrier(IntrinsicOperation):
             return super().to_llvm(build)
         word = self.reductionOp.data
         args = [*self.arguments(build), build.is_not_zero(self.reductionPredicate)]
-        combined = build.value(f"barrier.cta.red.{word}.aligned.all", args, i32 if word == "popc" else i1)
+        name = name_of(barrier.BARRIER_RED, {**_BAR, "op": word}).removeprefix(PREFIX)
+        combined = build.value(name, args, i32 if word == "popc" else i1)
         return [build.resized(combined, i32)] * (self.res is not None)
 
 

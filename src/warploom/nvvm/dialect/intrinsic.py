@@ -9,10 +9,8 @@ from warploom.diagnostics import UsageError
 from warploom.nvvm.dialect.lowering import InstructionTemplate
 from warploom.nvvm.dialect.operation import Operation
 from warploom.nvvm.dialect.types import registers_of, width_of
-from warploom.nvvm.intrinsics import name_of
+from warploom.nvvm.intrinsics import PREFIX, name_of
 from warploom.nvvm.llvm_builder import LlvmBuilder
-
-_PREFIX = "llvm.nvvm."
 
 
 class IntrinsicOperation(Operation):
@@ -29,7 +27,7 @@ class IntrinsicOperation(Operation):
             name = self.named(name_of(template.form, template.present_words, template.operands))
         except UsageError:
             return None
-        name = name.removeprefix(_PREFIX)
+        name = name.removeprefix(PREFIX)
         args = [_packed(value, build) for value in self.arguments(build)]
         if not self.results:
             build.intrinsic(name, args)

@@ -250,7 +250,7 @@ class InlinePtx(Operation):
                 raise self.error(f"text contains '{{${kind}{max(ranks)}}}'; expected {expected}")
 
     def _placeholders(self) -> dict[str, tuple[Sequence[SSAValue], dict[int, int]]]:
-        """Return the values of each kind of placeholder, and the position of a value by the number in the text.
+        """Return the values of each kind of placeholder, and their positions by the number in the text.
 
         If the text has a placeholder for each value, the numbers need not begin at 0 or be consecutive.
         """

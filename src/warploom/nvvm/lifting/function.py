@@ -1,9 +1,10 @@
-"""Body of a lifted function: SSA values in place of registers, and operations in place of instructions."""
+"""Body of a lifted function: SSA values replace registers, and operations replace instructions."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
@@ -33,11 +34,16 @@ from warploom.nvvm.to_llvm import CONSTRAINTS
 from warploom.ptx.flow import EXIT
 
 _LEAST_TARGETS = 4
-"""Number of different targets for which LLVM always emits a branch table. For fewer it may emit comparisons."""
+"""Number of different targets for which LLVM always emits a branch table.
+
+For fewer targets it may emit comparisons.
+"""
 
 
 def lift_body(items: Sequence[Step | str], arguments: Sequence[Attribute], result: Attribute | None) -> Region:
-    """Return the body of a function. `arguments` are the types of its parameters, `result` is its result type or None.
+    """Return the body of a function.
+
+    `arguments` are the types of the parameters, and `result` is the type of the result or None.
 
     Errors: LowerError lower.lift for a jump that LLVM cannot represent
     """
@@ -53,7 +59,7 @@ class _Lifter:
         self._targets = [Block(arg_types=each) for each in [arguments, *types[1:]]]
         self._values: list[dict[Register, SSAValue]] = [{} for _ in blocks]
         self._undefined: dict[Attribute, SSAValue] = {}
-        self._extra: list[Block] = []
+        self._after: dict[int, Block] = {}
         self._operations: set[tuple[object, ...]] = set()
         self._number = 0
 
@@ -69,7 +75,11 @@ class _Lifter:
         for number, block in enumerate(self._blocks):
             self._number = number
             self._end(block)
-        return Region([*self._targets, *self._extra])
+        ordered = (
+            [block, self._after[number]] if number in self._after else [block]
+            for number, block in enumerate(self._targets)
+        )
+        return Region(list(chain.from_iterable(ordered)))
 
     # Values -------------------------------------------------------------------------------------------------
 
@@ -270,16 +280,11 @@ class _Lifter:
     def _switch(self, block: BasicBlock, jump: Step) -> None:
         if jump.guard is not None or block.next is not None:
             refuse(jump.node, "LLVM has no branch table with a predicate or before instructions that no path reaches")
-        unreachable = Block([llvm.UnreachableOp()])
+        unreachable = self._after[self._number] = Block([llvm.UnreachableOp()])
         cases = [(self._targets[number], self._passed(number)) for number in block.targets]
-        unused: list[Block] = []
-        while len({target for target, _ in cases}) < _LEAST_TARGETS:
-            unused.append(Block([_comment("unused case"), llvm.UnreachableOp()]))
-            cases.append((unused[-1], []))
-        self._extra += [unreachable, *unused]
         values = [each for _, passed in cases for each in passed]
         numbers = DenseIntElementsAttr.from_list(VectorType(i32, [len(cases)]), list(range(len(cases))))
-        made = operation_class("switch").create(
+        made = operation_class("llvm.switch").create(
             operands=[self._value(jump.read[0]), *values],
             properties={
                 "case_values": numbers,
@@ -288,12 +293,13 @@ class _Lifter:
             },
             successors=[unreachable, *(target for target, _ in cases)],
         )
+        distinct = list(dict.fromkeys(block.targets))
+        assert jump.binding is not None
+        if len(distinct) < _LEAST_TARGETS or jump.binding.slots["uni"]:
+            labels = ", ".join(f"${{{distinct.index(number) + 1}:l}}" for number in block.targets)
+            table = f"table_${{:uid}}: .branchtargets {labels};"
+            made.attributes[JUMP] = StringAttr(f"{table}\n{jump.text.split()[0]} $0, table_${{:uid}};")
         self._add(made)
-
-
-def _comment(text: str) -> Operation:
-    sizes = DenseArrayBase.from_list(i32, [0, 0, 0])
-    return InlinePtx.create(properties={"ptxCode": StringAttr(f"// {text}"), "operandSegmentSizes": sizes})
 
 
 def _with_registers(text: str, register: Callable[[str, int], str]) -> str:
@@ -311,7 +317,9 @@ def _is_trap(step: Step) -> bool:
 
 
 def _is_refused(binding: Binding) -> bool:
-    """Return True if MLIR 22 refuses the operation of a multiplication that the dialect accepts."""
+    """Return True if LLVM prints the operation differently, or if MLIR 22 refuses the operation."""
+    if binding.slots.get("relu") and binding.slots.get("satfinite"):
+        return True  # LLVM prints these modifiers in another order
     words = {slot: binding.slots.get(slot, "") for slot in ("shape", "dtype", "ctype", "atype", "btype", "scale_vec")}
     types = {words["atype"], words["btype"]}
     if binding.form in WMMA:
@@ -322,9 +330,9 @@ def _is_refused(binding: Binding) -> bool:
 
 
 def _registers_at(placed: PlacedValue, step: Step) -> list[Register] | None:
-    """Return the registers of a value, or None if the operation would need more instructions for the value.
+    """Return the registers of a value, or None if LLVM would compute the value with more instructions.
 
-    This is the case for constants, addresses, and registers of another class.
+    LLVM does so for constants, addresses, and registers of another class.
     """
     assert step.binding is not None
     found: list[Register] = []

@@ -177,8 +177,11 @@ def _attribute_choices(name: str, given: PropertyDef, binding: Binding, *, near:
 
     `near` limits enumeration values to modifiers of the instruction.
     """
-    (base,) = given.constr.get_bases() or {UnitAttr}
     absent: list[Attribute | None] = [None] if isinstance(given, OptPropertyDef) else []
+    bases = given.constr.get_bases() or {UnitAttr}
+    if len(bases) > 1:
+        return absent
+    (base,) = bases
     if (slot := _SLOTS_OF.get(base)) is not None and slot not in binding.slots:
         return absent
     if issubclass(base, EnumAttribute):
@@ -191,6 +194,8 @@ def _attribute_choices(name: str, given: PropertyDef, binding: Binding, *, near:
         choices = [base(*extents)] if len(extents) == len(base.FIELDS) else []
     elif base is UnitAttr:
         choices = [*absent, UnitAttr()]
+    elif not issubclass(base, IntegerAttr):
+        choices = absent
     else:
         width = _width(given.constr)
         choices = [*absent, *(IntegerAttr(each, width) for each in _numbers(name, binding, width))]

@@ -43,7 +43,7 @@ _INTEGER_DIRECTIVES = {
 }
 _EXTENT_DIRECTIVES = {".maxntid": "nvvm.maxntid", ".reqntid": "nvvm.reqntid", ".reqnctapercluster": "nvvm.cluster_dim"}
 _LOCAL_ALIGNMENT = 16
-"""Least alignment in bytes that LLVM gives to arrays in the signature of a function that is not visible."""
+"""Least alignment in bytes of arrays in signatures of functions that are not visible."""
 _LINKAGES = {"visible": "external", "extern": "external", "weak": "weak", "common": "common", "": "internal"}
 """LLVM linkage of each PTX linkage."""
 
@@ -95,7 +95,10 @@ class _ModuleLifter:
     # Text ---------------------------------------------------------------------------------------------------
 
     def _textual_names(self) -> set[str]:
-        """Return the variables and functions that stay text: those that LLVM lacks, and variables that they name."""
+        """Return the variables and functions that stay text.
+
+        These are the ones that LLVM lacks, and the variables that they name.
+        """
         variables, functions = self._module.variables, self._module.functions
         pending = [name for name, each in variables.items() if not _has_equivalent(each)]
         pending += [name for name, each in functions.items() if each.body is not None and not _is_representable(each)]

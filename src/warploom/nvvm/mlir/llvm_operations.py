@@ -358,9 +358,9 @@ def _weights(found: Attributes, names: Names) -> str:
 
 
 JUMP = "ptx"
-"""Attribute of `llvm.cond_br`: PTX of the jump, with `$0` for the condition and `${1:l}` for the label.
+"""Attribute of `llvm.cond_br` and `llvm.switch`: PTX of the jump, with `$0` for the operand and `${1:l}` for a label.
 
-LLVM itself prints neither negated predicates of jumps nor the modifier `.uni` of a jump with a predicate.
+LLVM itself prints neither negated predicates of jumps, nor the modifier `.uni`, nor short branch tables.
 """
 
 
@@ -375,6 +375,11 @@ def _cond_br(op: Operation, found: Attributes, names: Names) -> str:
 
 
 def _switch(op: Operation, found: Attributes, names: Names) -> str:
+    if isinstance(jump := found.get(JUMP), StringAttr):
+        first = dict(reversed([(block, k) for k, block in enumerate(op.successors) if k]))
+        labels = [f"label {names.successor(op, k)}" for k in sorted(first.values())]
+        head = f'callbr void asm sideeffect "{escaped(jump.data)}", "r{",!i" * len(labels)}"'
+        return f"{head}({names.typed(op.operands[0])}) to label {names.successor(op, 0)} [{', '.join(labels)}]"
     numbers = numbers_of(found.get("case_values"))
     kind = type_text(op.operands[0].type)
     cases = " ".join(f"{kind} {number}, label {names.successor(op, k + 1)}" for k, number in enumerate(numbers))

@@ -183,7 +183,7 @@ def _elements(value: DenseIntOrFPElementsAttr, type: Attribute) -> str:
             element = kind.element_type
             is_float = isinstance(element, AnyFloat)
             return float_text(numbers[0], type) if is_float else constant_text(IntegerAttr(numbers[0], element), type)
-        inner = parts_of(type, 1)[0]
+        inner = parts_of(type, 1)[0]  # pyright: ignore[reportUnknownArgumentType]
         count = type.size.data if isinstance(type, LLVMArrayType) else type.get_shape()[0]
         size = len(numbers) // count
         parts = [part(numbers[size * k : size * (k + 1)], inner) for k in range(count)]
