@@ -7,16 +7,13 @@ from collections.abc import Callable
 
 from xdsl.context import Context
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import IndexType, ModuleOp, UnitAttr, UnrealizedConversionCastOp, f32, i1, i32, i64
-from xdsl.dialects.llvm import LLVMStructType
+from xdsl.dialects.builtin import IndexType, ModuleOp, UnrealizedConversionCastOp, f32, i1, i32, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.transforms.convert_scf_to_cf import ConvertScfToCf
 from xdsl.utils.exceptions import VerifyException
 
-from warploom.nvvm.dialect.attributes import ShuffleMode
 from warploom.nvvm.dialect.barriers import Barrier0
-from warploom.nvvm.dialect.warp import Shuffle
 from warploom.nvvm.llvm_builder import LlvmBuilder
 from warploom.nvvm.mlir.llvm_syntax import operation_class
 from warploom.nvvm.mlir_text import ParsedModule
