@@ -7,13 +7,16 @@ from collections.abc import Callable
 
 from xdsl.context import Context
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import IndexType, ModuleOp, UnrealizedConversionCastOp, f32, i1, i32, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import IndexType, ModuleOp, UnitAttr, UnrealizedConversionCastOp, f32, i1, i32, i64
+from xdsl.dialects.llvm import LLVMStructType
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.transforms.convert_scf_to_cf import ConvertScfToCf
 from xdsl.utils.exceptions import VerifyException
 
+from warploom.nvvm.dialect.attributes import ShuffleMode
 from warploom.nvvm.dialect.barriers import Barrier0
+from warploom.nvvm.dialect.warp import Shuffle
 from warploom.nvvm.llvm_builder import LlvmBuilder
 from warploom.nvvm.mlir.llvm_syntax import operation_class
 from warploom.nvvm.mlir_text import ParsedModule
@@ -116,11 +119,16 @@ def _shuffle(operation: Operation, build: LlvmBuilder) -> list[SSAValue]:
     unused = _arithmetic("sub", build.constant(_WARP, i32), width, build)
     lanes = _arithmetic("lshr", build.constant(-1, i32), unused, build)
     clamp = unused if mode == "up" else _arithmetic("sub", width, build.constant(1, i32), build)
-    if not operation.results[1].uses:
-        found = build.value(f"shfl.sync.{mode}.{kind}", [lanes, value, offset, clamp], kind)
-        return [found, build.flag(condition=True)]
-    found = build.value(f"shfl.sync.{mode}.{kind}p", [lanes, value, offset, clamp], kind, i1)
-    return [build.element(found, 0), build.element(found, 1)]
+    properties: dict[str, Attribute] = {"kind": ShuffleMode(mode)}
+    result: Attribute = kind
+    if is_tested := bool(operation.results[1].uses):
+        properties["return_value_and_is_valid"] = UnitAttr()
+        result = LLVMStructType.from_type_list([kind, i1])
+    made = Shuffle.build(operands=[lanes, value, offset, clamp], properties=properties, result_types=[result])
+    build.operations.append(made)
+    if not is_tested:
+        return [made.res, build.flag(condition=True)]
+    return [build.element(made.res, 0), build.element(made.res, 1)]
 
 
 _LOWERINGS: dict[str, Callable[[Operation, LlvmBuilder], list[SSAValue]]] = {

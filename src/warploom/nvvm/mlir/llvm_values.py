@@ -187,7 +187,7 @@ def _elements(value: DenseIntOrFPElementsAttr, type: Attribute) -> str:
         count = type.size.data if isinstance(type, LLVMArrayType) else type.get_shape()[0]
         size = len(numbers) // count
         parts = [part(numbers[size * k : size * (k + 1)], inner) for k in range(count)]
-        return bracketed([f"{type_text(inner)} {each}" for each in parts], type)
+        return bracketed([f"{type_text(inner)} {each}" for each in parts], type)  # pyright: ignore[reportUnknownArgumentType]
 
     return part(found, type)
 
