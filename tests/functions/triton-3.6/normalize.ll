@@ -181,7 +181,7 @@ attributes #6 = { nounwind }
 !llvm.ident = !{!4}
 
 !0 = distinct !DICompileUnit(language: DW_LANG_C, file: !1, producer: "triton", isOptimized: true, runtimeVersion: 0, emissionKind: LineTablesOnly)
-!1 = !DIFile(filename: "triton_kernels.py", directory: "/work/w-h5/lab/src/warploom_lab/functions")
+!1 = !DIFile(filename: "triton_kernels.py", directory: "")
 !2 = !{i32 2, !"Debug Info Version", i32 3}
 !3 = !{i32 4, !"nvvm-reflect-ftz", i32 1}
 !4 = !{!"clang version 3.8.0 (tags/RELEASE_380/final)"}
@@ -197,7 +197,7 @@ attributes #6 = { nounwind }
 !14 = !DILocation(line: 62, column: 16, scope: !5)
 !15 = !DILocation(line: 263, column: 15, scope: !16, inlinedAt: !18)
 !16 = distinct !DILexicalBlockFile(scope: !5, file: !17, discriminator: 0)
-!17 = !DIFile(filename: "standard.py", directory: "/tmp/h5t36/lib/python3.11/site-packages/triton/language")
+!17 = !DIFile(filename: "standard.py", directory: "")
 !18 = !DILocation(line: 293, column: 36, scope: !16, inlinedAt: !19)
 !19 = !DILocation(line: 63, column: 21, scope: !20)
 !20 = distinct !DILexicalBlockFile(scope: !5, file: !1, discriminator: 0)

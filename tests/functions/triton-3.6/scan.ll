@@ -116,7 +116,7 @@ attributes #4 = { nounwind }
 !llvm.module.flags = !{!2, !3}
 
 !0 = distinct !DICompileUnit(language: DW_LANG_C, file: !1, producer: "triton", isOptimized: true, runtimeVersion: 0, emissionKind: LineTablesOnly)
-!1 = !DIFile(filename: "triton_kernels.py", directory: "/work/w-h5/lab/src/warploom_lab/functions")
+!1 = !DIFile(filename: "triton_kernels.py", directory: "")
 !2 = !{i32 2, !"Debug Info Version", i32 3}
 !3 = !{i32 4, !"nvvm-reflect-ftz", i32 1}
 !4 = distinct !DISubprogram(name: "scan", linkageName: "scan", scope: !1, file: !1, line: 46, type: !5, scopeLine: 46, spFlags: DISPFlagDefinition | DISPFlagOptimized, unit: !0)
@@ -129,7 +129,7 @@ attributes #4 = { nounwind }
 !11 = !DILocation(line: 48, column: 38, scope: !4)
 !12 = !DILocation(line: 343, column: 60, scope: !13, inlinedAt: !15)
 !13 = distinct !DILexicalBlockFile(scope: !4, file: !14, discriminator: 0)
-!14 = !DIFile(filename: "standard.py", directory: "/tmp/h5t36/lib/python3.11/site-packages/triton/language")
+!14 = !DIFile(filename: "standard.py", directory: "")
 !15 = !DILocation(line: 48, column: 67, scope: !16)
 !16 = distinct !DILexicalBlockFile(scope: !4, file: !1, discriminator: 0)
 !17 = !DILocation(line: 263, column: 15, scope: !13, inlinedAt: !12)

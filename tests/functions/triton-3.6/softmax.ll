@@ -158,7 +158,7 @@ attributes #5 = { nounwind }
 !llvm.module.flags = !{!2, !3}
 
 !0 = distinct !DICompileUnit(language: DW_LANG_C, file: !1, producer: "triton", isOptimized: true, runtimeVersion: 0, emissionKind: LineTablesOnly)
-!1 = !DIFile(filename: "triton_kernels.py", directory: "/work/w-h5/lab/src/warploom_lab/functions")
+!1 = !DIFile(filename: "triton_kernels.py", directory: "")
 !2 = !{i32 2, !"Debug Info Version", i32 3}
 !3 = !{i32 4, !"nvvm-reflect-ftz", i32 1}
 !4 = distinct !DISubprogram(name: "softmax", linkageName: "softmax", scope: !1, file: !1, line: 23, type: !5, scopeLine: 23, spFlags: DISPFlagDefinition | DISPFlagOptimized, unit: !0)
@@ -173,7 +173,7 @@ attributes #5 = { nounwind }
 !13 = !DILocation(line: 25, column: 16, scope: !4)
 !14 = !DILocation(line: 170, column: 27, scope: !15, inlinedAt: !17)
 !15 = distinct !DILexicalBlockFile(scope: !4, file: !16, discriminator: 0)
-!16 = !DIFile(filename: "standard.py", directory: "/tmp/h5t36/lib/python3.11/site-packages/triton/language")
+!16 = !DIFile(filename: "standard.py", directory: "")
 !17 = !DILocation(line: 191, column: 40, scope: !15, inlinedAt: !18)
 !18 = !DILocation(line: 26, column: 29, scope: !19)
 !19 = distinct !DILexicalBlockFile(scope: !4, file: !1, discriminator: 0)

@@ -169,7 +169,7 @@ attributes #6 = { nounwind }
 !nvvmir.version = !{!5}
 
 !0 = distinct !DICompileUnit(language: DW_LANG_C, file: !1, producer: "triton", isOptimized: true, runtimeVersion: 0, emissionKind: LineTablesOnly)
-!1 = !DIFile(filename: "triton_kernels.py", directory: "/work/w-h5/lab/src/warploom_lab/functions")
+!1 = !DIFile(filename: "triton_kernels.py", directory: "")
 !2 = !{i32 2, !"Debug Info Version", i32 3}
 !3 = !{i32 4, !"nvvm-reflect-ftz", i32 1}
 !4 = !{!"clang version 3.8.0 (tags/RELEASE_380/final)"}
@@ -189,7 +189,7 @@ attributes #6 = { nounwind }
 !18 = !DILocation(line: 62, column: 9, scope: !6)
 !19 = !DILocation(line: 287, column: 12, scope: !20, inlinedAt: !22)
 !20 = distinct !DILexicalBlockFile(scope: !6, file: !21, discriminator: 0)
-!21 = !DIFile(filename: "standard.py", directory: "/tmp/h5t39/lib/python3.11/site-packages/triton/language")
+!21 = !DIFile(filename: "standard.py", directory: "")
 !22 = !DILocation(line: 314, column: 12, scope: !20, inlinedAt: !23)
 !23 = !DILocation(line: 63, column: 12, scope: !24)
 !24 = distinct !DILexicalBlockFile(scope: !6, file: !1, discriminator: 0)

@@ -116,7 +116,7 @@ attributes #4 = { nounwind }
 !llvm.module.flags = !{!2, !3}
 
 !0 = distinct !DICompileUnit(language: DW_LANG_C, file: !1, producer: "triton", isOptimized: true, runtimeVersion: 0, emissionKind: LineTablesOnly)
-!1 = !DIFile(filename: "triton_kernels.py", directory: "/work/w-h5/lab/src/warploom_lab/functions")
+!1 = !DIFile(filename: "triton_kernels.py", directory: "")
 !2 = !{i32 2, !"Debug Info Version", i32 3}
 !3 = !{i32 4, !"nvvm-reflect-ftz", i32 1}
 !4 = distinct !DISubprogram(name: "scan", linkageName: "scan", scope: !1, file: !1, line: 46, type: !5, scopeLine: 46, spFlags: DISPFlagDefinition | DISPFlagOptimized, unit: !0)
@@ -133,7 +133,7 @@ attributes #4 = { nounwind }
 !15 = !DILocation(line: 48, column: 31, scope: !4)
 !16 = !DILocation(line: 358, column: 12, scope: !17, inlinedAt: !19)
 !17 = distinct !DILexicalBlockFile(scope: !4, file: !18, discriminator: 0)
-!18 = !DIFile(filename: "standard.py", directory: "/tmp/h5t39/lib/python3.11/site-packages/triton/language")
+!18 = !DIFile(filename: "standard.py", directory: "")
 !19 = !DILocation(line: 48, column: 21, scope: !20)
 !20 = distinct !DILexicalBlockFile(scope: !4, file: !1, discriminator: 0)
 !21 = !DILocation(line: 287, column: 12, scope: !17, inlinedAt: !16)

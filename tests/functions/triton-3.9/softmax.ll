@@ -147,7 +147,7 @@ attributes #7 = { nounwind }
 !llvm.module.flags = !{!2, !3}
 
 !0 = distinct !DICompileUnit(language: DW_LANG_C, file: !1, producer: "triton", isOptimized: true, runtimeVersion: 0, emissionKind: LineTablesOnly)
-!1 = !DIFile(filename: "triton_kernels.py", directory: "/work/w-h5/lab/src/warploom_lab/functions")
+!1 = !DIFile(filename: "triton_kernels.py", directory: "")
 !2 = !{i32 2, !"Debug Info Version", i32 3}
 !3 = !{i32 4, !"nvvm-reflect-ftz", i32 1}
 !4 = distinct !DISubprogram(name: "softmax", linkageName: "softmax", scope: !1, file: !1, line: 23, type: !5, scopeLine: 23, spFlags: DISPFlagDefinition | DISPFlagOptimized, unit: !0)
@@ -165,7 +165,7 @@ attributes #7 = { nounwind }
 !16 = !DILocation(line: 25, column: 9, scope: !4)
 !17 = !DILocation(line: 196, column: 12, scope: !18, inlinedAt: !20)
 !18 = distinct !DILexicalBlockFile(scope: !4, file: !19, discriminator: 0)
-!19 = !DIFile(filename: "standard.py", directory: "/tmp/h5t39/lib/python3.11/site-packages/triton/language")
+!19 = !DIFile(filename: "standard.py", directory: "")
 !20 = !DILocation(line: 216, column: 16, scope: !18, inlinedAt: !21)
 !21 = !DILocation(line: 26, column: 20, scope: !22)
 !22 = distinct !DILexicalBlockFile(scope: !4, file: !1, discriminator: 0)

@@ -178,7 +178,7 @@ def _elements(value: DenseIntOrFPElementsAttr, type: Attribute) -> str:
     if len(found) == 1:
         found *= prod(kind.get_shape())
 
-    def part(numbers: Sequence[Any], type: Attribute) -> str:
+    def part(numbers: Sequence[Any], type: Any) -> str:
         if not isinstance(type, LLVMArrayType | VectorType):
             element = kind.element_type
             is_float = isinstance(element, AnyFloat)
