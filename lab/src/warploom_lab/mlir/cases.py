@@ -178,7 +178,7 @@ _NUMBERS = {
     "initVal": (0,),
     "noinc": (0, 1),
     "eventId": (0, 7, 15),
-    "maskedEventId": (1, 300, -1),
+    "maskedEventId": (1, 300),
 }
 """Values that are tried for each integer attribute."""
 _MATRICES = ((8, 8), (8, 16), (16, 16), (16, 8))
