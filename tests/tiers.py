@@ -16,7 +16,6 @@ EVIDENCE = {
         r"check/test_recorded_near_misses\.py",
         r"kernels/test_configurations\.py",
         r"numerics/test_approximate\.py::test_whole_binades_of_an_h200",
-        r"nvvm/test_llvm\.py::test_lowering_through_llvm_gives_the_same_ptx",
     ),
     "execution of the documentation, notebooks, and distributions": (
         r"project/test_doc_blocks\.py::test_a_page_runs",

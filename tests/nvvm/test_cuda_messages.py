@@ -22,7 +22,7 @@ BODIES = [
     ("new int;", 1, "cannot lower new" + C),
     ("int &x = n;", 5, "cannot lower a reference; expected a pointer"),
     ("label: n = 1;", 1, "cannot lower a label"),
-    ("(int){1};", 2, "cannot lower a compound literal"),
+    ("(int){1};", 1, "cannot lower a compound literal"),
     ("int (*f)(int);", 6, "cannot lower a pointer to a function"),
     ("int x = ;", 9, "expected an expression, got ;"),
     ("1 ? : 2;", 5, "expected an expression, got :"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,7 @@ WHOLE = function(FENCE, f"%0 = {MULTIPLY.format('%c')}", f"%1 = {MULTIPLY.format
 
 def test_ptx_is_legal() -> None:
     ptx = wl.lower(WHOLE)
-    assert not list(wl.check(ptx))
+    assert wl.check(ptx).ok
     assert ptx.startswith(".version 8.0\n.target sm_90a")
 
 
@@ -59,7 +60,7 @@ def test_lowering_to_nvvm_prints_canonical_text() -> None:
 
 def test_inline_ptx() -> None:
     text = function('%0 = nvvm.inline_ptx "add.u32 {$w0}, {$r0}, 1;" ro (%i : i32) -> i32')
-    assert "add.u32 %r2, %r1, 1;" in wl.lower(text)
+    assert re.search(r"add\.u32 %r\d, %r\d, 1;", wl.lower(text))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,10 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lower", str(tmp_path / "k.ptx"), "--to", "nvvm"]) == 0
     assert capsys.readouterr().out.count("wgmma.mma_async") == 2
     assert main(["lower", str(path), "--arch", "sm_80"]) == 1
-    assert "k.mlir:2:3: error[lower.llvm]: 'nvvm.wgmma.fence.aligned' cannot lower the call" in capsys.readouterr().err
+    assert (
+        "k.mlir:6:3: error[lower.llvm]: 'nvvm.wgmma.wait.group.sync.aligned' cannot lower the call"
+        in capsys.readouterr().err
+    )
     path.write_text(WHOLE.replace(FENCE, ""))
     assert main(["lower", str(path)]) == 0
     assert "warning[lower.protocol]" in capsys.readouterr().err

@@ -118,17 +118,18 @@ def parse_mlir(text: str, name: str = "<text>") -> ParsedModule:
     context = LlvmContext()
     for dialect in (Builtin, LLVM, Func, Arith, Cf, Scf, GPU, NVVM):
         context.load_dialect(dialect)
+    parser: _Parser | None = None
     try:
         parser = _Parser(context, source)
         module = parser.parse_module()
     except ParseError as error:
         span = Span(error.span.start, error.span.end)
-        raise LowerError(
-            [Diagnostic("lower.text", Severity.ERROR, _plain(error.msg, text[span.start : span.end]), source, span)]
-        ) from None
+        message = _plain(error.msg, text[span.start : span.end])
+        raise LowerError([Diagnostic("lower.text", Severity.ERROR, message, source, span)]) from None
     except (RecursionError, *_MALFORMED) as error:
-        message = "is nested too deeply" if isinstance(error, RecursionError) else "is malformed"
-        raise LowerError([Diagnostic("lower.text", Severity.ERROR, f"the MLIR text {message}", source)]) from None
+        message = "operations or types are nested too deeply" if isinstance(error, RecursionError) else "malformed text"
+        span = None if parser is None else Span(parser.pos, parser.pos + 1)
+        raise LowerError([Diagnostic("lower.text", Severity.ERROR, message, source, span)]) from None
     parsed = ParsedModule(module, source, parser.spans)
     if found := list(_errors(parsed)):
         raise LowerError(found)

@@ -163,12 +163,8 @@ def _derived() -> Iterator[Table]:
         for each in word.fields
     )
     yield Table("packed", "Fields of packed words", ("word", "field", "bits", "values", "meaning"), tuple(fields))
-    named = (
-        (str(number), dict(each.words))
-        for number, each in identifiers().items()
-        if dict(each.words).keys() == {"n", "element"}
-    )
-    by_n = [(words["n"], number, str(int(number) + 1)) for number, words in named if words["element"] == "integer"]
+    named = ((str(number), dict(each.words)) for number, each in identifiers().items())
+    by_n = [(words["n"], number, str(int(number) + 1)) for number, words in named if words.get("element") == "integer"]
     title = "Intrinsics of a warpgroup multiplication by N"
     yield Table("n", title, ("N", "integer", "float"), tuple(sorted(by_n, key=lambda row: int(row[0]))))
 
@@ -218,7 +214,7 @@ def _matching(entries: list[_Entry], wanted: str) -> list[_Entry]:
         lambda entry: any(" " in cell and _unshaped(cell) in _unshaped(wanted) for cell in entry.cells[:1]),
         lambda entry: all(map(entry.contains, words)),
     ]
-    if len(wanted) > _SHORT or not wanted.isalpha():
+    if len(wanted) > _SHORT or (len(wanted) > 2 and not wanted.isalpha()):
         tests.append(lambda entry: all(word in entry.text for word in words))
     for test in tests:
         if found := list(filter(test, entries)):
