@@ -109,7 +109,7 @@ def test_call(operation: str, expected: str) -> None:
         ("nvvm.exit", "call void @llvm.nvvm.exit()"),
         ("nvvm.nanosleep %i", "call void @llvm.nvvm.nanosleep(i32 %i)"),
         ("nvvm.pmevent id = 3", "call void @llvm.nvvm.pm.event.mask(i16 8)"),
-        ("nvvm.pmevent mask = -1", "call void @llvm.nvvm.pm.event.mask(i16 -1)"),
+        ("nvvm.pmevent mask = -1", 'call void asm sideeffect "pmevent.mask 65535;", ""()'),
         ("nvvm.prefetch level = L1 uniform, %g : !llvm.ptr", "call void @llvm.nvvm.prefetchu.L1(ptr %g)"),
         (
             "nvvm.prefetch level = L2, evict_priority = evict_last, %n : !llvm.ptr<1>",

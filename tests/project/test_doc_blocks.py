@@ -37,7 +37,7 @@ PAGES = [
 STEPS = {name: steps_in(page) for page in PAGES if (name := page.relative_to(ROOT).as_posix()) not in ELSEWHERE}
 RUN = {page: [step for step in steps if not step.reason] for page, steps in STEPS.items()}
 NOT_RUN = [(page, step) for page, steps in STEPS.items() for step in steps if step.reason]
-OTHER_LANGUAGES = {"text", "lua", "elisp", "vim", "css", "html"}
+OTHER_LANGUAGES = {"text", "lua", "elisp", "vim", "css", "html", "mlir", "llvm", "cuda"}
 """Languages of blocks that are not parsed."""
 
 

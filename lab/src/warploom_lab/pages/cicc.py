@@ -70,23 +70,10 @@ MLIR 22 and with ptxas 13.1. If a statement is wrong, it is struck out, and the 
 explain` searches these tables, too.
 """
 
-_INDEX = """# Lower and lift code
-
-These commands translate code between compiler builtins, the nvvm dialect of MLIR, and PTX:
-
-    warploom lower CALL.cu                    # translate calls of builtins in C to PTX
-    warploom lower CALL.cu --to nvvm          # translate calls of builtins to operations of the nvvm (or llvm) dialect
-    warploom lower KERNEL.mlir                # translate operations of the nvvm or llvm dialect to PTX
-    warploom lower KERNEL.ptx --to nvvm       # translate PTX to MLIR
-    warploom explain 747                      # describe the builtin or the intrinsic with this number
-    warploom explain 0x1909080800             # decode a packed word of the compiler
-    warploom explain descriptor:0x10001       # decode a number as a shared-memory matrix descriptor
-    warploom explain sub_953BA0               # describe a function of the compiler that a reference text names
-    warploom explain "N only supported for powers of two"    # describe a message of the compiler
-
-To *lower* means to translate towards PTX, and to *lift* means to translate PTX to MLIR.
+_INDEX = """# Tables of NVVM
 
 - [Operations of the nvvm dialect](dialect/README.md) lists the operations that Warploom lowers.
-- [Lift PTX to MLIR](lifting.md) describes the translation of PTX to MLIR.
 - [Builtin tables of cicc](cicc.md) lists the tensor-core builtins of NVIDIA's compiler.
+
+[Lower and lift code](../lowering/README.md) describes the use of both.
 """

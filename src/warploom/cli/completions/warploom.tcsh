@@ -22,7 +22,7 @@ complete warploom \
         'c/--regime=/(steady rested)/' \
         'c/--json=/f/' \
         'c/--svg=/f/' \
-        'c/--/(all arch arg bank block box by byte byte-id check cluster column csv cta descriptor device disable element enable explore force forget format grid help html idesc interleave item json kernel lane list major memory nth output peer ptx-version regime register repetitions report row sanitize save schedule selector shapes shared source stdio strict svg swizzle tcol tcp text thread-id time tlane to trace trace-ctas trace-events types version workers)/' \
+        'c/--/(all arch arg bank block box by byte byte-id check cluster column csv cta descriptor device disable element enable explain explore force forget format grid help html idesc interleave item json kernel lane list major memory nth output peer ptx-version regime register repetitions report row sanitize save schedule selector shapes shared source stdio strict svg swizzle tcol tcp text thread-id time tlane to trace trace-ctas trace-events types version workers)/' \
         'c/-/(- h o)/' \
         'n/--format/(text json sarif)/' \
         'n/--save/f/' \

@@ -19,7 +19,7 @@ _shtab_warploom_commands() {
     explain:'Print the page of a rule code, an instruction, a family of instructions, a concept, an operation of MLIR'"'"'s nvvm dialect, an intrinsic, or a builtin, a message, a function or a name of NVIDIA'"'"'s compiler. For a number, print the builtin, the intrinsic and the packed words that it may be. A prefix such as `descriptor:` selects the packed word: mma, move, tcgen05, collector, config, scaled or descriptor.'
     init:'Write a launch file for PTX from a compiler: the parameters that are buffers, tensor maps and numbers, and the geometry that the kernel requires.'
     layout:'Print the lane and register, the byte of shared memory, or the lane and column of tensor memory (tlane and tcol) of each element of an operand of a matrix multiplication, a matrix load or store, or a tensor copy.'
-    lower:'Translate a text between levels of the compiler: builtin to nvvm, llvm or ptx; nvvm to llvm or ptx; llvm to ptx; and ptx to nvvm.'
+    lower:'Translate a text between levels of the compiler: builtin to nvvm, llvm or ptx; nvvm to llvm or ptx; llvm to ptx; and ptx to nvvm. The levels are CUDA C with builtins, MLIR with the nvvm and llvm dialects, LLVM IR, and PTX.'
     lsp:'Serve an editor with the Language Server Protocol: diagnostics during typing, hover, completion with legal words, definitions and references, renaming, formatting, and quick fixes.'
     replay:'Execute a captured launch on the emulator or on a GPU, and compare the results bit for bit.'
     report:'Run a kernel without a GPU and write one HTML page that opens offline: the PTX with execution counts, bank conflicts and coalescing, the findings of the sanitizer, and the pipeline as a timeline.'
@@ -181,8 +181,10 @@ _shtab_warploom_lower_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--to[the result\'s level (ptx)]:to:(nvvm llvm ptx)"
   "--source[the text\'s level (default\: from the name of the file, otherwise nvvm)]:source:(builtin nvvm llvm ptx)"
+  "--explain[print the PTX instructions of each call in the LLVM IR, with their availability, instead of the result]"
   "--arch[the target of the PTX, such as sm_90a (sm_90a)]:ARCH:"
-  ":a call of a builtin (.cu), MLIR text (.mlir) or PTX (.ptx)\; - for standard input:_files"
+  "--ptx-version[the PTX version (the first that has all instructions)]:8.7:"
+  ":CUDA C (.cu), MLIR (.mlir), LLVM IR (.ll) or PTX (.ptx)\; - for standard input:_files"
 )
 
 # guard to ensure default positional specs are added only once per session

@@ -144,5 +144,12 @@ class PerformanceEvent(IntrinsicOperation):
     def lower(self) -> Lowering:
         return self.instruction({"mask": "mask"}, a=self.events)
 
+    def to_llvm(self, build: LlvmBuilder) -> Sequence[SSAValue] | None:
+        # LLVM prints a mask with the highest bit as a negative number, which ptxas refuses.
+        return None if self.events >> 15 else super().to_llvm(build)
+
+    def called(self, build: LlvmBuilder) -> InstructionTemplate | None:
+        return None
+
     def arguments(self, build: LlvmBuilder) -> Sequence[SSAValue]:
         return [build.constant(self.events, i16)]
