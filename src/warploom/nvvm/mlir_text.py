@@ -89,6 +89,7 @@ _DIALECTS = "the builtin, llvm, nvvm, gpu, func, arith, cf and scf dialects"
 _PHRASES = {
     "Could not parse entire input!": "expected an operation",
     "Expected attribute ": "expected ",
+    "Unexpected attribute ": "has an operand or result of the wrong type ",
     "operand is used with": "{} is used with",
     "SSA value ": "",
 }
