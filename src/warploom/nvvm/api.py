@@ -41,7 +41,7 @@ class Lowered(str):
         return found
 
     def calls(self) -> list[Call]:
-        """Return each call in the LLVM IR: its callee, its arguments, and its PTX instructions with their Forms.
+        """Return each call in the LLVM IR with its arguments, its PTX instructions and their Forms.
 
         Errors: UsageError lower.level for a text that is no PTX from LLVM IR
         """

@@ -56,7 +56,7 @@ def _item(text: str) -> _Item:
 
 
 def call_of(operation: dialect.Operation, build: LlvmBuilder) -> Sequence[SSAValue] | None:
-    """Call the intrinsic that replaces an operation, and return the values that replace the operation's results.
+    """Call the intrinsic that replaces an operation, and return the values for its results.
 
     The result is None if LLVM 22 has no such intrinsic.
     """

@@ -254,7 +254,7 @@ def pattern_of(form: Form, words: Mapping[str, str], operands: Mapping[str, obje
 
 
 def name_of(form: Form, words: Mapping[str, str], operands: Mapping[str, object] = NO_OPERANDS) -> str:
-    """Return the name of an instruction's intrinsic. `operands` are the present operands, such as an optional stride.
+    """Return the name of an instruction's intrinsic. `operands` are the present optional operands.
 
     Errors: UsageError if LLVM has no such intrinsic
     """

@@ -481,12 +481,12 @@ MLIR confuses the operands of inline PTX that changes some operands and has othe
 
 
 def inline() -> Iterator[OperationSpec]:
-    """Yield operations with inline PTX. LLVM does not read the text."""
+    """Yield operations with inline PTX, whose text is a comment."""
     for read, changed, written, has_predicate in _INLINE:
         groups = (("rw", changed), ("w", written), ("r", read))
         names = [f"{{${kind}{number}}}" for kind, types in groups for number in range(len(types))]
         operands = [read, changed, [i1] * has_predicate]
-        code = StringAttr(f"instruction {', '.join(names)};")
+        code = StringAttr(f"/* {', '.join(names)} */")
         yield OperationSpec(dialect.InlinePtx, operands, written, {"ptxCode": code}, {})
 
 

@@ -17,7 +17,7 @@ from warploom.ptx import (
     Vector,
 )
 
-TARGETS = ("sm_80", "sm_90", "sm_90a", "sm_100a", "sm_103a", "sm_120a")
+TARGETS = ("sm_90a", "sm_100a", "sm_120a", "sm_103a")
 """Targets in the order in which the lowering of an operation is tried."""
 
 

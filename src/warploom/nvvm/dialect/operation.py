@@ -80,7 +80,10 @@ class Operation(IRDLOperation, ABC):
         return None
 
     def called(self, build: LlvmBuilder) -> InstructionTemplate | None:
-        """Return the instruction whose intrinsic replaces the operation, or None if there is no single instruction."""
+        """Return the instruction whose intrinsic replaces the operation.
+
+        The result is None if the operation has not exactly one instruction.
+        """
         lowering = self.lower()
         found = lowering.statements[0] if len(lowering.statements) == 1 and not lowering.copies else None
         return found if isinstance(found, InstructionTemplate) else None

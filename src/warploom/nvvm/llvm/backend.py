@@ -72,7 +72,7 @@ def _text(**request: object) -> str:
 
 
 def without_bits(text: str) -> str:
-    """Return LLVM IR in which floating-point constants of LLVM 23, such as `f0x3F800000`, have LLVM 22's notation."""
+    """Return LLVM IR with the constants of LLVM 23, such as `f0x3F800000`, in the notation of LLVM 22."""
 
     def constant(found: re.Match[str]) -> str:
         digits = found[1]

@@ -1,4 +1,4 @@
-"""Instructions of each call: from a call in LLVM IR to PTX instructions, their Forms and their availability."""
+"""PTX instructions of each call in LLVM IR, with their Forms and their availability."""
 
 from __future__ import annotations
 

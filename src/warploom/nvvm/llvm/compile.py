@@ -163,7 +163,7 @@ def line_of(name: str, text: str) -> int | None:
 
 
 def _requirement(name: str, text: str, target: Target, version: Version) -> str:
-    """Return the PTX version or the targets that LLVM needs to select an intrinsic, or "" if none is sufficient."""
+    """Return the PTX version or the targets that an intrinsic needs, or "" if none is sufficient."""
 
     def selects(candidate: Target, number: Version) -> bool:
         try:

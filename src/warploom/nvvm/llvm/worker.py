@@ -16,7 +16,7 @@ import llvmlite.binding as llvm
 
 _TRIPLE = "nvptx64-nvidia-cuda"
 _IMPLICIT_CLUSTER = b"ptx.implicit_cluster"
-"""Attribute of a kernel with `.reqnctapercluster` and without `.explicitcluster`. LLVM always prints both."""
+"""Attribute of a kernel with `.reqnctapercluster` only. LLVM also prints `.explicitcluster`."""
 _SECONDS = 300
 _BYTES = 16 << 30
 """Limits of one request."""

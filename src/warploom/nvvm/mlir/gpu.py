@@ -33,7 +33,7 @@ _WARP = 32
 
 
 def lower_gpu(parsed: ParsedModule) -> None:
-    """Replace the operations of the gpu and scf dialects in a module, except modules, functions and returns."""
+    """Replace the operations of the gpu and scf dialects, except modules, functions and returns."""
     module: ModuleOp = parsed.module
     found = list(module.walk())
     if any(isinstance(each, scf.ForOp | scf.IfOp | scf.IndexSwitchOp) for each in found):

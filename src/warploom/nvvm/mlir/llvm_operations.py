@@ -64,7 +64,7 @@ def attributes_of(operation: Operation) -> dict[str, Attribute]:
 
 
 def words_of(attribute: Attribute | None) -> str:
-    """Return the words of an enumeration attribute such as `#llvm.fastmath<nnan, contract>`, separated by spaces."""
+    """Return the words of an attribute such as `#llvm.fastmath<nnan, contract>`, separated by spaces."""
     if attribute is None or isinstance(attribute, IntegerAttr):
         return ""
     if isinstance(attribute, StringAttr):
@@ -358,7 +358,9 @@ def _weights(found: Attributes, names: Names) -> str:
 
 
 JUMP = "ptx"
-"""Attribute of `llvm.cond_br` and `llvm.switch`: PTX of the jump, with `$0` for the operand and `${1:l}` for a label.
+"""Attribute of `llvm.cond_br` and `llvm.switch`: PTX of the jump.
+
+`$0` stands for the operand, and `${1:l}` for a label.
 
 LLVM itself prints neither negated predicates of jumps, nor the modifier `.uni`, nor short branch tables.
 """

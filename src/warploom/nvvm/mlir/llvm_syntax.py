@@ -203,7 +203,7 @@ _SYMBOL_WORDS = {
 
 
 class _Parts:
-    """Parts of an operation in the order of the text. The methods without a comment parse what their name says."""
+    """Parts of an operation in the order of the text. The name of a method states what it parses."""
 
     def __init__(self, parser: Parser) -> None:
         self.parser: Any = parser  # the methods of xDSL's parser accept only literal punctuation
