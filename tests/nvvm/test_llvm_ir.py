@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
+import llvmlite.binding as llvm
 import pytest
 
 import warploom as wl
@@ -162,3 +163,17 @@ def test_explain_prints_the_instructions_of_each_call(tmp_path: Path, capsys: py
     path.write_text(KERNEL.replace("store i32 %tid", "store i64 %tid"))
     assert main(["lower", str(path)]) == 1
     assert f"{path}:15:3: error[lower.llvm]: 'store i64 %tid" in capsys.readouterr().err
+
+
+def test_the_data_layout_is_that_of_the_back_end() -> None:
+    llvm.initialize_all_targets()
+    machine = llvm.Target.from_triple("nvptx64-nvidia-cuda").create_target_machine(cpu="sm_90a")
+    assert str(machine.target_data) == backend.DATA_LAYOUT
+
+
+def test_omitted_alignments_are_those_of_the_target() -> None:
+    text = "define void @f(ptr %p, ptr %q) {\n  %x = load i64, ptr %p\n  store i64 %x, ptr %q\n  ret void\n}\n"
+    for layout in ("", 'target datalayout = "e-i64:32"\n'):
+        ptx = wl.lower(layout + text, "llvm")
+        assert "ld.b64" in ptx
+        assert "st.b64" in ptx

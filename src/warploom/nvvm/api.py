@@ -11,7 +11,7 @@ from warploom.check.header import find_target, find_version
 from warploom.diagnostics import Diagnostic, Severity, Source, Span, UsageError
 from warploom.isa.model.availability import Target, Version
 from warploom.nvvm.errors import LowerError, require_xdsl
-from warploom.nvvm.llvm.backend import BackendError, canonical, error_at, line_like, without_bits
+from warploom.nvvm.llvm.backend import BackendError, canonical, error_at, line_like, with_target_layout, without_bits
 from warploom.nvvm.llvm.calls import Call, follow, instruction_lines
 from warploom.nvvm.llvm.compile import CompileError, Report, compile_llvm, line_of
 from warploom.ptx import parse
@@ -91,11 +91,11 @@ def lower(
 
 
 def _from_llvm(text: str, target: Target, version: Version | None, name: str) -> Lowered:
-    source, text = Source(name, text), without_bits(text)
+    source, text = Source(name, text), with_target_layout(without_bits(text))
 
     def report(line: int | None, message: str) -> Diagnostic:
         span = _line_span(source, line)
-        subject = "the module" if span is None else f"'{text[span.start : span.end]}'"
+        subject = "the module" if span is None else f"'{source.text[span.start : span.end]}'"
         message = message if message.startswith("cannot lower") else f"{subject} {message}"
         return Diagnostic("lower.llvm", Severity.ERROR, message, source, span)
 

@@ -1,17 +1,19 @@
 """MLIR text parsed to a verified module, with the span of each operation."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from xdsl.context import Context
 from xdsl.dialects.arith import Arith
-from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.builtin import Builtin, ModuleOp, UnregisteredAttr
 from xdsl.dialects.cf import Cf
 from xdsl.dialects.func import Func
 from xdsl.dialects.gpu import GPU
 from xdsl.dialects.llvm import LLVM
 from xdsl.dialects.scf import Scf
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
 
@@ -19,7 +21,8 @@ from warploom.diagnostics import Diagnostic, Severity, Source, Span
 from warploom.diagnostics.wording import did_you_mean
 from warploom.nvvm.dialect import NVVM
 from warploom.nvvm.errors import LowerError
-from warploom.nvvm.mlir.llvm_syntax import SYNTAX_NAMES, LlvmContext
+from warploom.nvvm.mlir.llvm_syntax import SYNTAX_NAMES, operation_class
+from warploom.nvvm.mlir.llvm_values import StructParser
 
 
 @dataclass(frozen=True)
@@ -46,10 +49,36 @@ class ParsedModule:
         return Diagnostic(code, Severity.ERROR, message, self.source, span, hint)
 
 
+class _Context(Context):
+    """Context that also has the operations and attributes of the llvm dialect that xDSL lacks."""
+
+    @property
+    def operation_names(self) -> tuple[str, ...]:
+        """Names of the operations of xDSL's dialects."""
+        return tuple(self._loaded_ops)
+
+    def get_optional_op(self, name: str, *, dialect_stack: Sequence[str] = ()) -> type[Operation] | None:
+        """Return the class of an operation, or None if it is unknown."""
+        if name in SYNTAX_NAMES or name.startswith("llvm.intr."):
+            return operation_class(name)
+        return super().get_optional_op(name, dialect_stack=dialect_stack)
+
+    def get_optional_type(self, name: str) -> Any:
+        """Return the class of a type, or None if it is unknown."""
+        return StructParser if name == "llvm.struct" else super().get_optional_type(name)
+
+    def get_optional_attr(self, name: str) -> type[Attribute] | None:
+        """Return the class of an attribute, or None if it is unknown."""
+        found = None if name == "llvm.cconv" else super().get_optional_attr(name)  # xDSL lacks those of PTX
+        if found is None and name.partition(".")[0] in {"llvm", "dlti", "nvvm", "gpu"}:
+            found = self._loaded_attrs[name] = UnregisteredAttr.with_name_and_type(name, is_type=False)
+        return found
+
+
 class _Parser(Parser):
     """Parser of xDSL that records the spans of operations."""
 
-    def __init__(self, context: LlvmContext, source: Source) -> None:
+    def __init__(self, context: _Context, source: Source) -> None:
         super().__init__(context, source.text, source.name)
         self.context = context
         self.spans: dict[Operation, Span] = {}
@@ -116,7 +145,7 @@ def parse_mlir(text: str, name: str = "<text>") -> ParsedModule:
     Errors: LowerError lower.text for text that is no MLIR, lower.operation for an illegal operation
     """
     source = Source(name, text)
-    context = LlvmContext()
+    context = _Context()
     for dialect in (Builtin, LLVM, Func, Arith, Cf, Scf, GPU, NVVM):
         context.load_dialect(dialect)
     parser: _Parser | None = None

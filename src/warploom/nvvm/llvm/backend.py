@@ -18,6 +18,8 @@ VERSIONS: tuple[Version, ...] = (
     *((8, minor) for minor in range(9)), (9, 0),
 )  # fmt: skip
 """PTX versions of LLVM 22, from the first that supports tensor cores."""
+DATA_LAYOUT = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
+"""Data layout of nvptx64 in LLVM 22."""
 
 
 class BackendError(Exception):
@@ -71,6 +73,16 @@ def _text(**request: object) -> str:
     return answer["text"]
 
 
+def with_target_layout(text: str) -> str:
+    """Return LLVM IR with the target's data layout, from which the alignments follow that the text omits.
+
+    As in llc, this layout replaces that of the module. The lines keep their numbers.
+    """
+    line = f'target datalayout = "{DATA_LAYOUT}"'
+    replaced, count = re.subn(r'(?m)^target datalayout = "[^"]*"', line, text, count=1)
+    return replaced if count else f"{line} {text}"
+
+
 def without_bits(text: str) -> str:
     """Return LLVM IR with the constants of LLVM 23, such as `f0x3F800000`, in the notation of LLVM 22."""
 
@@ -108,8 +120,8 @@ def error_at(error: BackendError, text: str) -> tuple[int | None, str]:
 
 def line_of_function(name: str, text: str) -> int | None:
     """Return the line of LLVM IR that defines or declares a function with a name such as `@f`."""
-    head = re.compile(rf"\s*(define|declare)\b.*{re.escape(name)}\(")
-    return next((number for number, line in enumerate(text.splitlines(), 1) if head.match(line)), None)
+    head = re.compile(rf"\b(define|declare)\b.*{re.escape(name)}\(")
+    return next((number for number, line in enumerate(text.splitlines(), 1) if head.search(line)), None)
 
 
 def _sentence(text: str) -> str:

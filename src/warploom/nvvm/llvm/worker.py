@@ -72,7 +72,6 @@ def _compile(text: str, cpu: str = "", features: str = "", level: int = 2) -> di
         module.triple = module.triple or _TRIPLE
         target = llvm.Target.from_triple(module.triple)
         machine = target.create_target_machine(cpu=cpu, features=features, opt=level)
-        # As in llc, the target's data layout replaces that of the module.
         module.data_layout = str(machine.target_data)
         ptx = machine.emit_assembly(module)
         for function in module.functions:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from xdsl.context import Context
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -35,7 +34,7 @@ from xdsl.ir import Attribute, Operation, OpTraits, Region
 from xdsl.parser import Parser
 from xdsl.traits import IsTerminator, NoTerminator, SymbolTable
 
-from warploom.nvvm.mlir.llvm_values import PackedStructType, StructParser, numbers_of
+from warploom.nvvm.mlir.llvm_values import PackedStructType, numbers_of
 
 ORDERINGS = ("not_atomic", "unordered", "monotonic", "", "acquire", "release", "acq_rel", "seq_cst")
 """Atomic orderings by their number in MLIR."""
@@ -135,32 +134,6 @@ BINARY = frozenset(name[5:] for name, text in _FORMATS.items() if text[-1] == "r
 CASTS = frozenset(name[5:] for name, text in _FORMATS.items() if "'to" in text) | {"inttoptr", "ptrtoint", "bitcast"}
 
 
-class LlvmContext(Context):
-    """Context that also has the operations and attributes of the llvm dialect that xDSL lacks."""
-
-    @property
-    def operation_names(self) -> tuple[str, ...]:
-        """Names of the operations of xDSL's dialects."""
-        return tuple(self._loaded_ops)
-
-    def get_optional_op(self, name: str, *, dialect_stack: Sequence[str] = ()) -> type[Operation] | None:
-        """Return the class of an operation, or None if it is unknown."""
-        if name in _FORMATS or name.startswith("llvm.intr."):
-            return operation_class(name)
-        return super().get_optional_op(name, dialect_stack=dialect_stack)
-
-    def get_optional_type(self, name: str) -> Any:
-        """Return the class of a type, or None if it is unknown."""
-        return StructParser if name == "llvm.struct" else super().get_optional_type(name)
-
-    def get_optional_attr(self, name: str) -> type[Attribute] | None:
-        """Return the class of an attribute, or None if it is unknown."""
-        found = None if name == "llvm.cconv" else super().get_optional_attr(name)  # xDSL lacks those of PTX
-        if found is None and name.partition(".")[0] in {"llvm", "dlti", "nvvm", "gpu"}:
-            found = self._loaded_attrs[name] = UnregisteredAttr.with_name_and_type(name, is_type=False)
-        return found
-
-
 class LlvmOperation(Operation):
     """Operation of the llvm dialect without rules of its own."""
 
@@ -177,6 +150,7 @@ class LlvmOperation(Operation):
             operands=[*operands[1::-1], *operands[2:]] if cls.name.startswith("llvm.insert") else operands,
             result_types=parts.results,
             properties=parts.properties,
+            attributes=parts.attributes,
             successors=parts.successors,
             regions=parts.regions,
         )
@@ -202,6 +176,11 @@ _SYMBOL_WORDS = {
 """Keywords before the name of a variable or function, by property."""
 
 
+def _unregistered(name: str, words: str) -> Attribute:
+    """Return an attribute of the llvm dialect, such as `#llvm.cconv<fastcc>`, as MLIR prints it."""
+    return UnregisteredAttr.with_name_and_type(name, is_type=False)(name, False, False, words)
+
+
 class _Parts:
     """Parts of an operation in the order of the text. The name of a method states what it parses."""
 
@@ -211,6 +190,7 @@ class _Parts:
         self.types: list[Attribute] = []
         self.results: list[Attribute] = []
         self.properties: dict[str, Attribute] = {}
+        self.attributes: dict[str, Attribute] = {}
         self.successors: list[Any] = []
         self.regions: list[Region] = []
         self._arguments: list[Any] = []
@@ -231,7 +211,8 @@ class _Parts:
         elif word == "%":
             self.names.append(parser.parse_unresolved_operand())
         elif word == "{}":
-            self.properties |= parser.parse_optional_attr_dict()
+            for name, value in parser.parse_optional_attr_dict().items():
+                (self.attributes if "." in name else self.properties)[name] = value
         elif re.fullmatch("[rt]+", word):
             found = parser.parse_type()
             self.results += [found] * word.count("r")
@@ -271,7 +252,7 @@ class _Parts:
         if self.parser.parse_optional_keyword("overflow") is not None:
             parse = self.parser.parse_identifier
             words = self.parser.parse_comma_separated_list(Parser.Delimiter.ANGLE, parse)
-            self.properties["overflowFlags"] = StringAttr(", ".join(words))
+            self.properties["overflowFlags"] = _unregistered("llvm.overflow", ", ".join(words))
 
     def word(self, name: str) -> None:
         self.properties[name] = StringAttr(self.parser.parse_identifier())
@@ -327,9 +308,9 @@ class _Parts:
     def callee(self) -> None:
         parser = self.parser
         if (convention := parser.parse_optional_keyword_in(_CONVENTIONS)) is not None:
-            self.properties["CConv"] = StringAttr(convention)
+            self.properties["CConv"] = _unregistered("llvm.cconv", convention)
         if (kind := parser.parse_optional_keyword_in(("tail", "musttail", "notail"))) is not None:
-            self.properties["TailCallKind"] = StringAttr(kind)
+            self.properties["TailCallKind"] = _unregistered("llvm.tailcallkind", kind)
         if (symbol := parser.parse_optional_symbol_name()) is not None:
             self.properties["callee"] = SymbolRefAttr(symbol)
         else:
@@ -499,18 +480,21 @@ class _Parts:
 
         self._bundled: list[Attribute] = []
         if parser.parse_optional_comma_separated_list(Parser.Delimiter.SQUARE, bundle):
-            self.properties["op_bundle_sizes"] = DenseArrayBase.from_list(i32, sizes)
             self.properties["op_bundle_tags"] = ArrayAttr(tags)
+        segments = [len(self.names) - sum(sizes), sum(sizes)]
+        self.properties["op_bundle_sizes"] = DenseArrayBase.from_list(i32, sizes)
+        self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, segments)
 
     def symbol(self) -> None:
         """Parse the keywords before the name of a variable or function, and the name."""
         parser, found = self.parser, self.properties
-        found["linkage"] = StringAttr(parser.parse_optional_keyword_in(_LINKAGES) or "external")
+        linkage = parser.parse_optional_keyword_in(_LINKAGES) or "external"
+        found["linkage"] = llvm.LinkageAttr(linkage)
         for name, words in _SYMBOL_WORDS.items():
             if (word := parser.parse_optional_keyword_in([word for word in words if word])) is not None:
                 found[name] = IntegerAttr(words.index(word), i64) if len(words) > 1 else UnitAttr()
         if (convention := parser.parse_optional_keyword_in(_CONVENTIONS)) is not None:
-            found["CConv"] = StringAttr(convention)
+            found["CConv"] = _unregistered("llvm.cconv", convention)
         self.name()
 
     def variable(self) -> None:
