@@ -2,19 +2,7 @@
 
 from types import ModuleType
 
-from warploom.isa.instructions import (
-    async_copy,
-    bulk,
-    matrix,
-    mbarrier,
-    mma,
-    sparse,
-    tcgen05,
-    tcgen05_mma,
-    tensor,
-    wgmma,
-    wmma,
-)
+from warploom.isa.instructions import mma, sparse, wgmma, wmma
 from warploom.isa.model.form import Form
 
 
@@ -44,7 +32,3 @@ MMA_SPARSE_SCALED = forms_with(forms_in(sparse), ("d", "scale_a_data"))
 """Sparse multiplications of a warp with block scales."""
 WMMA = forms_with(forms_in(wmma), ("d", "a", "b", "c"))
 """Multiplications of opaque fragments."""
-TENSOR_CORE = frozenset(
-    forms_in(wgmma, mma, sparse, wmma, matrix, async_copy, bulk, tensor, mbarrier, tcgen05, tcgen05_mma)
-)
-"""Forms of the instruction families that the nvvm dialect covers."""

@@ -105,13 +105,6 @@ _SYNTAX = {
 results, and each t to the operands. `?word:name` is a keyword that sets a property, `'word` a keyword, and `@name` a
 method of `_Parts`.
 """
-GPU_DIMENSIONS = (
-    "thread_id", "block_id", "block_dim", "grid_dim", "global_id", "cluster_id", "cluster_dim", "cluster_block_id",
-    "cluster_dim_blocks",
-)  # fmt: skip
-"""Operations of the gpu dialect that return a coordinate."""
-GPU_NUMBERS = ("lane_id", "subgroup_id", "num_subgroups", "subgroup_size")
-"""Operations of the gpu dialect that return a number without a dimension."""
 _GPU_SYNTAX = {
     "module": "@module @function_attributes @body",
     "func": "@symbol @signature ?kernel:kernel @function_attributes @body",
