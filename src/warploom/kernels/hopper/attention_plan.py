@@ -1,0 +1,81 @@
+"""Plan of the Hopper attention kernel: the blocks of a CTA, its shared memory and its registers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SPAN = 64
+"""Columns of a row of 16-bit elements that a tensor copy copies. Head sizes in shared memory are multiples of it."""
+_LONG = 4096  # keys from which wide blocks are faster than a second stage of Q, as measured on an H200
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionPlan:
+    """Plan of one attention kernel.
+
+    A tile has `rows` rows of Q, which attend to blocks of `keys` keys. `head` is the head size of Q and K, and `head_v`
+    that of V. Shared memory has `stages` blocks of K and of V, and `q_stages` blocks of Q.
+
+    `right` and `left` limit the keys after and before the diagonal. If `packed`, the sequences of a batch are packed in
+    one array. If `lengths`, each sequence of K has its own length. If `lse`, the kernel stores logarithms of sums. If
+    `takes_turns`, the consumers start their multiplications in turn.
+    """
+
+    type: str
+    head: int
+    head_v: int
+    rows: int = 128
+    keys: int = 128
+    stages: int = 2
+    q_stages: int = 1
+    right: bool = False
+    left: bool = False
+    packed: bool = False
+    lengths: bool = False
+    lse: bool = False
+    takes_turns: bool = True
+
+    @property
+    def wide(self) -> int:
+        """Head size of Q and K in shared memory."""
+        return -(-self.head // SPAN) * SPAN
+
+    @property
+    def wide_v(self) -> int:
+        """Head size of V in shared memory."""
+        return -(-self.head_v // SPAN) * SPAN
+
+    @property
+    def consumers(self) -> int:
+        """Number of consumer warpgroups. Each computes 64 rows."""
+        return self.rows // 64
+
+    @property
+    def threads(self) -> int:
+        """Number of threads of a CTA, including the producer warpgroup."""
+        return 128 * (1 + self.consumers)
+
+    @property
+    def producer_registers(self) -> int:
+        """Registers of a thread of the producer."""
+        return 24 if self.consumers == 2 else 32
+
+    @property
+    def consumer_registers(self) -> int:
+        """Registers of a thread of a consumer."""
+        return 240 if self.consumers == 2 else 160
+
+
+def plan_for(type: str, head: int, head_v: int, tokens: int, **masks: bool) -> AttentionPlan:
+    """Return the plan for `tokens` keys. `masks` are fields of the plan from `right` to `lse`."""
+    is_long, is_cut = tokens > _LONG, bool(masks.get("right") or masks.get("left"))
+    widest = max(AttentionPlan(type, head, head_v).wide, AttentionPlan(type, head, head_v).wide_v)
+    shape: dict[str, int]
+    if widest == 64:
+        shape = {"rows": 192, "q_stages": 2}
+    elif widest == 128:
+        shape = {"keys": 176} if is_long else {"keys": 128 if is_cut else 160, "q_stages": 2}
+    else:
+        shape = {"keys": 112 if widest == 192 else 80}
+    takes_turns = is_cut or widest == 64 or (widest == 128 and is_long)
+    return AttentionPlan(type, head, head_v, **shape, **masks, takes_turns=takes_turns)
