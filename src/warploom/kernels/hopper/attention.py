@@ -105,7 +105,7 @@ def produce(tiles: Tiles, maps: Sequence[Any], blocks: Sequence[Tile], states: S
     """Copy Q, K and V of all tiles of the CTA to shared memory."""
     keys = tiles.plan.keys
     batch = 0 if tiles.plan.packed else tiles.batch
-    q_ring, k_ring, v_ring = states
+    q_ring = states[0]
 
     def load(number: int, row: Any, head: Any) -> None:
         tensor, block, state = maps[number], blocks[number], states[number]
@@ -322,12 +322,11 @@ class Consumer:
         ptx.fence_proxy(proxykind="async", space="shared::cta")
         ptx.bar(self.number + _STORE, 128)
         start = tiles.row + (self.number * 64).view("s32")
-        with when(start + 64 <= tiles.q_count) if plan.packed else nullcontext():
-            with when(self.thread == 0):
-                for source, column in self._parts():
-                    at = (column, tiles.q_first + start, tiles.head, 0 if plan.packed else tiles.batch)
-                    ptx.cp_async_bulk_tensor(Location(o, coordinates=at), source, dim="4d", src="shared::cta")
-                ptx.cp_async_bulk_commit_group()
+        with when(start + 64 <= tiles.q_count) if plan.packed else nullcontext(), when(self.thread == 0):
+            for source, column in self._parts():
+                at = (column, tiles.q_first + start, tiles.head, 0 if plan.packed else tiles.batch)
+                ptx.cp_async_bulk_tensor(Location(o, coordinates=at), source, dim="4d", src="shared::cta")
+            ptx.cp_async_bulk_commit_group()
         if plan.packed:
             with otherwise():
                 self._store_last_rows(o_start, strides, start)
@@ -354,7 +353,7 @@ class Consumer:
         target = target + ptx.cvt(token, dtype="s64").view("u64") * strides[0]
         for below in range(0, 64, 16):
             with when(start + line.view("s32") + below < tiles.q_count):
-                for part in range(0, plan.wide_v // _PART):
+                for part in range(plan.wide_v // _PART):
                     words = ptx.ld(source + (below + part * plan.rows) * _ROW, vec="v4", type="b32")
                     with guarded(chunk * 8 < plan.head_v - part * _PART):
                         ptx.st(target.at(part * _ROW, "global"), words, vec="v4", type="b32")

@@ -14,8 +14,8 @@ class Sizes:
     """Registers with the sizes of an attention problem, and its addresses.
 
     `sharing` heads of Q share a head of K and V. A line is a head of one sequence. A tile is a block of rows of a line.
-    The CTAs compute all tiles of `section` lines before those of the next lines, so that L2 can hold the keys and values
-    of these lines. A row attends to the keys from `left` before its diagonal to `right` after it.
+    The CTAs compute all tiles of `section` lines before those of the next lines, so that L2 can hold the keys and the
+    values of these lines. A row attends to the keys from `left` before its diagonal to `right` after it.
     """
 
     counter: Any  # zero, which the CTAs count up to distribute the tiles
@@ -35,9 +35,9 @@ class Sizes:
 class Tiles:
     """Tiles of one CTA. The producer takes the tiles, and passes their numbers to the consumers with Q.
 
-    The current tile begins at row `row` of head `head` of a sequence. The sequence has `q_count` rows from row `q_first`
-    of plane `batch` of Q on, and `k_count` keys from key `k_first` on. The tile attends to the blocks `first` to `last`
-    of keys. The blocks from `lower` to below `upper` need no mask.
+    The current tile begins at row `row` of head `head` of a sequence. The sequence has the index `batch`, `q_count` rows
+    from row `q_first` of Q on, and `k_count` keys from key `k_first` on. The tile attends to the blocks `first` to
+    `last` of keys. The blocks from `lower` to below `upper` need no mask.
     """
 
     def __init__(self, plan: AttentionPlan, ring: RingState, slots: Register, sizes: Sizes) -> None:
