@@ -236,13 +236,14 @@ class Consumer:
         """Compute dK and dV, and add to dQ."""
         states, plan = self.task.states, self.plan
         states.k.wait_full()
-        if plan.prefetches:
-            with when(self.left > 0):
+        states.v.wait_full()
+        with when(self.left > 0):
+            if plan.prefetches:
                 states.q.wait_full()
                 self._multiply_scores()
-        states.v.wait_full()
-        with while_(lambda: self.left > 0):
-            self._step()
+                ptx.wgmma_wait_group(0)
+            with while_(lambda: self.left > 0):
+                self._step()
 
     def _step(self) -> None:
         """Add the products of one block of rows."""
@@ -253,7 +254,8 @@ class Consumer:
             self._multiply_scores()
         states.do.wait_full()
         self._multiply(self.slopes, self.from_v, self.from_do.stage(states.do.stage), plan.head, start=True)
-        ptx.wgmma_wait_group(1)
+        if not plan.prefetches:
+            ptx.wgmma_wait_group(1)
         self._exponentiate()
         ptx.wgmma_wait_group(0)
         self._differentiate()
@@ -263,17 +265,19 @@ class Consumer:
         barrier(_ALL, 128 * plan.consumers).wait()
         self._multiply_dq()
         self._multiply(self.dk, self.changes, self.from_q_mn.stage(states.q.stage), plan.rows, mn=True)
-        used = new(u32, states.q.stage)
-        states.q.advance()
-        if plan.prefetches:
-            with when(self.left > 0):
-                states.q.wait_full()
-                self._multiply_scores()
-        ptx.wgmma_wait_group(2 if plan.prefetches else 1)
+        ptx.wgmma_wait_group(2)
         states.do.release(states.do.stage, self.thread)
         states.do.advance()
+        used = new(u32, states.q.stage)
+        with when(self.left > 0):
+            states.q.advance()
+            if plan.prefetches:
+                states.q.wait_full()
+        if plan.prefetches:
+            self._multiply_scores()  # after the last block, the scores of this block again, which nothing uses
+        ptx.wgmma_wait_group(2 if plan.prefetches else 1)
         self._add_dq()
-        ptx.wgmma_wait_group(1 if plan.prefetches else 0)
+        ptx.wgmma_wait_group(0)
         states.q.release(used, self.thread)
         self._advance()
 
