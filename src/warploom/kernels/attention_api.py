@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from warploom.gpu.arrays import (
     number_of,
     signature,
 )
-from warploom.kernels.attention_problem import AttentionOperands, Window, attention_problem
+from warploom.kernels.attention_problem import AttentionOperands, attention_problem, window_of
 from warploom.kernels.hopper.attention_dispatch import HopperAttention
 from warploom.kernels.hopper.cost_model import H200
 from warploom.kernels.hopper.plan import HOPPER
@@ -92,9 +92,7 @@ def attention(
 def _plan(operands: AttentionOperands, options: tuple[Any, ...], arch: str, multiprocessors: int) -> HopperAttention:
     """Return the launch for arrays and options. Errors: UsageError kernels.*."""
     causal, window, scale, most_rows, return_lse, target = options
-    if not isinstance(window, tuple) or len(limits := cast("tuple[Any, ...]", window)) != 2:
-        raise UsageError(f"window is {window!r}; expected a pair (left, right)", code="kernels.option")
-    limits = Window(limits[0], 0 if causal else limits[1])
+    limits = window_of(window, causal=causal)
     kind = _TARGETS.get(target or arch)
     if kind is None:
         message = f"no attention kernel for {target or arch}; expected {' or '.join(_TARGETS)}"
@@ -160,9 +158,9 @@ class _PreparedAttention:
         """Return the arrays for O and the logarithms, which are new if none were given."""
         problem, like, out, lse = self.made.problem, operands.q, operands.out, operands.lse
         if out is None:
-            out = _empty(like, problem.shape, DTYPES[problem.type])
+            out = empty_array(like, problem.shape, DTYPES[problem.type])
         if lse is None and problem.lse:
-            lse = _empty(like, problem.lse_shape, np.dtype(np.float32))
+            lse = empty_array(like, problem.lse_shape, np.dtype(np.float32))
         return out, lse
 
     def _address(self, array: Any, stream: int) -> int:
@@ -171,11 +169,12 @@ class _PreparedAttention:
         return self.gpu.locate(array, UNORDERED if current_of(array.__class__) is not None else stream)
 
 
-def _empty(like: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """Return a new array in the library of `like`. Errors: UsageError kernels.out."""
+def empty_array(like: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """Return a new array in the library of `like`, PyTorch or CuPy. Errors: UsageError kernels.out."""
     library = sys.modules.get(type(like).__module__.partition(".")[0])
     if library is None or library.__name__ not in ("torch", "cupy"):
-        raise UsageError("O can be allocated only for PyTorch and CuPy; expected `out`", code="kernels.out")
+        message = "the result can be allocated only for PyTorch and CuPy; expected arrays for the results"
+        raise UsageError(message, code="kernels.out")
     if library.__name__ == "torch":
         return library.empty(shape, dtype=getattr(library, dtype.name), device=like.device)
     return library.empty(shape, dtype)
