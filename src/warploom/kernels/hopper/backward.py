@@ -58,7 +58,10 @@ _ROW = 128  # bytes of these columns
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Shared memory of a CTA. `terms` has the two terms of each row, for each stage of Q."""
+    """Shared memory of a CTA.
+
+    `terms` has the two terms of each row, for each stage of Q. `dq` has the consumers' parts of a block of dQ.
+    """
 
     q: Tile
     do: Tile
@@ -66,6 +69,7 @@ class Memory:
     v: Tile
     ds: Tile
     terms: Shared
+    dq: Shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,7 @@ def attention_backward(
         *(shared_tile(plan.rows, plan.head, plan.type, stages=plan.stages) for _ in range(2)),
         *(shared_tile(plan.keys, plan.head, plan.type) for _ in range(2)),
         shared_tile(plan.rows, plan.keys, plan.type, stages=2), shared(8 * plan.rows * plan.stages),
+        shared(4 * plan.block_elements * plan.adds_in_bulk),
     )  # fmt: skip
     rings = [ring(stages, consumers=plan.consumers) for stages in (plan.stages, plan.stages, 1, 1)]
     with when(special("tid.x") == 0):
@@ -218,7 +223,10 @@ class Consumer:
         inside = number * (plan.rows * _ROW)
         self.ds_place = memory.ds.row(row).chunk(chunk).base + inside
         self.ds_stage = new(u32, 0)
-        self.sums = sums + ptx.mul_wide(self.thread + number * (plan.sums * 32), 16, type=u32)
+        offset = number * (plan.sums * 512)  # bytes of the parts of other consumers
+        within = offset if plan.adds_in_bulk else offset + self.thread * 16
+        self.sums = sums + ptx.mul_wide(within, 1, type=u32)
+        self.dq_part = memory.dq.address() + offset
         self.block, self.head = new(s32, task.visits.first), task.first_head()
         self.left = new(u32, task.visits.count.view("u32") * task.sharing)  # steps
 
@@ -262,6 +270,9 @@ class Consumer:
         self._write_changes()
         self._multiply(self.dv, self.weights, self.from_do_mn.stage(states.do.stage), plan.rows, mn=True)
         ptx.fence_proxy(proxykind="async", space="shared::cta")
+        if plan.adds_in_bulk:
+            with guarded(self.thread == 0):
+                ptx.cp_async_bulk_wait_group(0, read=True)
         barrier(_ALL, 128 * plan.consumers).wait()
         self._multiply_dq()
         self._multiply(self.dk, self.changes, self.from_q_mn.stage(states.q.stage), plan.rows, mn=True)
@@ -376,6 +387,9 @@ class Consumer:
         block = sequence.block_of(self.head, self.block)
         place = self.sums + ptx.mul_wide(block, 4 * plan.block_elements, type=u32)
         own = barrier(self.number + _GROUP, 128)
+        if plan.adds_in_bulk:
+            self._add_dq_in_bulk(place)
+            return
         if plan.deterministic:
             turn = self.turns.element(block * plan.consumers + self.number)
             before = self.task.visits.turn(self.block)
@@ -390,6 +404,19 @@ class Consumer:
             with when(self.thread == 0):
                 ptx.fence(sem="acq_rel", scope="gpu")
                 ptx.red_add(turn, 1, sem="release", scope="gpu", type=u32)
+
+    def _add_dq_in_bulk(self, place: Register) -> None:
+        """Add the consumer's part of dQ through shared memory."""
+        own = self.dq_part + self.thread * 16
+        for first in range(0, self.plan.sums, 4):
+            ptx.st(own.at(512 * first, "shared::cta"), self.dq[first : first + 4], vec="v4", type=f32)
+        ptx.fence_proxy(proxykind="async", space="shared::cta")
+        barrier(self.number + _GROUP, 128).wait()
+        with when(self.thread == 0):
+            target, source = place.at(0, "global"), self.dq_part.at(0, "shared::cta")
+            size = 512 * self.plan.sums
+            ptx.cp_reduce_async_bulk(target, source, size, bulk_group=True, redOp="add", type=f32)
+            ptx.cp_async_bulk_commit_group()
 
     # Results ------------------------------------------------------------------------------------------------
 
@@ -415,11 +442,12 @@ class Consumer:
                     source = start.at(part * self.plan.keys * _ROW, "shared::cta")
                     ptx.cp_async_bulk_tensor(Location(tensor, coordinates=at), source, dim="4d", src="shared::cta")
             ptx.cp_async_bulk_commit_group()
-            ptx.cp_async_bulk_wait_group(0)
         if self.plan.packed:
             with otherwise():
                 for tile, start, steps in zip((memory.k, memory.v), starts, strides, strict=True):
                     self._store_last_rows(tile, start, steps, first)
+        with guarded(self.thread == 0):
+            ptx.cp_async_bulk_wait_group(0)
 
     def _write(self, tile: Tile, sums: Items[Register], factor: Any) -> None:
         """Write sums to the consumer's rows of a tile."""

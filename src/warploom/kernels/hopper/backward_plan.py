@@ -16,7 +16,8 @@ class BackwardPlan:
 
     A CTA computes dK and dV of `keys` keys. It visits blocks of `rows` rows of Q and dO, for which shared memory has
     `stages` stages. If `prefetches`, the scores of the next block are multiplied before dK of the current block is
-    complete.
+    complete. If `adds_in_bulk`, one thread of a consumer adds its part of dQ from shared memory, instead of all threads
+    from registers.
 
     `right` and `left` limit the keys after and before the diagonal. If `packed`, the sequences of a batch are packed in
     one array. If `lengths`, each sequence of K has its own length. If `deterministic`, the CTAs add to dQ in a fixed
@@ -29,6 +30,7 @@ class BackwardPlan:
     keys: int = 128
     stages: int = 2
     prefetches: bool = True
+    adds_in_bulk: bool = False
     right: bool = False
     left: bool = False
     packed: bool = False
