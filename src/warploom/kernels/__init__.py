@@ -12,5 +12,6 @@ from warploom.kernels.sparse import Compressed, compress, decompress, prune
 
 __all__ = [
     "BlockScales", "Compressed", "Epilogue", "Plan", "TensorPlan", "TensorTile", "Tile", "WarpTile",
-    "arrange_scales", "attention", "attention_backward", "compress", "decompress", "gemm", "grouped_gemm", "pack_e2m1", "prune",
+    "arrange_scales", "attention", "attention_backward", "compress", "decompress", "gemm", "grouped_gemm",
+    "pack_e2m1", "prune",
 ]  # fmt: skip

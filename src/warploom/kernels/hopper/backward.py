@@ -97,12 +97,11 @@ def attention_backward(
     K and V. `Sizes` describes the other parameters.
     """
     bounds(threads=plan.threads, ctas_per_sm=1)
-    memory = Memory(
-        *(shared_tile(plan.rows, plan.head, plan.type, stages=plan.stages) for _ in range(2)),
-        *(shared_tile(plan.keys, plan.head, plan.type) for _ in range(2)),
-        shared_tile(plan.rows, plan.keys, plan.type, stages=2), shared(8 * plan.rows * plan.stages),
-        shared(4 * plan.block_elements * plan.adds_in_bulk),
-    )  # fmt: skip
+    q_tile, do_tile = (shared_tile(plan.rows, plan.head, plan.type, stages=plan.stages) for _ in range(2))
+    k_tile, v_tile = (shared_tile(plan.keys, plan.head, plan.type) for _ in range(2))
+    ds_tile = shared_tile(plan.rows, plan.keys, plan.type, stages=2)
+    row_terms, parts = shared(8 * plan.rows * plan.stages), shared(4 * plan.block_elements * plan.adds_in_bulk)
+    memory = Memory(q_tile, do_tile, k_tile, v_tile, ds_tile, row_terms, parts)
     rings = [ring(stages, consumers=plan.consumers) for stages in (plan.stages, plan.stages, 1, 1)]
     with when(special("tid.x") == 0):
         for tensor in (q, k, v, do, dk, dv):
@@ -220,8 +219,8 @@ class Consumer:
         self.terms = memory.terms.address() + self.column * 4
         # Each thread provides the address of one of 8 rows of a matrix, whose 16 bytes are 8 keys.
         row, chunk = (lane & 7) | (lane >> 4) * 8, (self.thread >> 5) * 2 | (lane >> 3 & 1)
-        inside = number * (plan.rows * _ROW)
-        self.ds_place = memory.ds.row(row).chunk(chunk).base + inside
+        place: Any = memory.ds.row(row).chunk(chunk).base
+        self.ds_place: Register = place + number * (plan.rows * _ROW)
         self.ds_stage = new(u32, 0)
         offset = number * (plan.sums * 512)  # bytes of the parts of other consumers
         within = offset if plan.adds_in_bulk else offset + self.thread * 16
@@ -386,26 +385,33 @@ class Consumer:
         plan, sequence = self.plan, self.task.sequence
         block = sequence.block_of(self.head, self.block)
         place = self.sums + ptx.mul_wide(block, 4 * plan.block_elements, type=u32)
-        own = barrier(self.number + _GROUP, 128)
         if plan.adds_in_bulk:
-            self._add_dq_in_bulk(place)
-            return
-        if plan.deterministic:
-            turn = self.turns.element(block * plan.consumers + self.number)
-            before = self.task.visits.turn(self.block)
-            with when(self.thread == 0), forever() as waiting:
-                waiting.leave(ptx.ld(turn, sem="acquire", scope="gpu", type=s32) == before)
-            own.wait()
-        for first in range(0, plan.sums, 4):
+            self._add_in_bulk(place)
+        elif plan.deterministic:
+            self._add_in_turn(place, block)
+        else:
+            self._add_from_registers(place)
+
+    def _add_from_registers(self, place: Register) -> None:
+        for first in range(0, self.plan.sums, 4):
             at = place.at(512 * first, "global")
             ptx.red_add(at, self.dq[first : first + 4], sem="relaxed", scope="gpu", vec="v4", type=f32)
-        if plan.deterministic:
-            own.wait()
-            with when(self.thread == 0):
-                ptx.fence(sem="acq_rel", scope="gpu")
-                ptx.red_add(turn, 1, sem="release", scope="gpu", type=u32)
 
-    def _add_dq_in_bulk(self, place: Register) -> None:
+    def _add_in_turn(self, place: Register, block: Register) -> None:
+        """Add the consumer's part after the CTAs with later keys have added theirs."""
+        own = barrier(self.number + _GROUP, 128)
+        turn = self.turns.element(block * self.plan.consumers + self.number)
+        before = self.task.visits.turn(self.block)
+        with when(self.thread == 0), forever() as waiting:
+            waiting.leave(ptx.ld(turn, sem="acquire", scope="gpu", type=s32) == before)
+        own.wait()
+        self._add_from_registers(place)
+        own.wait()
+        with when(self.thread == 0):
+            ptx.fence(sem="acq_rel", scope="gpu")
+            ptx.red_add(turn, 1, sem="release", scope="gpu", type=u32)
+
+    def _add_in_bulk(self, place: Register) -> None:
         """Add the consumer's part of dQ through shared memory."""
         own = self.dq_part + self.thread * 16
         for first in range(0, self.plan.sums, 4):

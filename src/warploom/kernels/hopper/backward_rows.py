@@ -6,27 +6,13 @@ handles one block of rows of a head.
 
 # Annotations of a kernel's parameters are PTX types.
 # pyright: reportInvalidTypeForm=false, reportUnknownParameterType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false
+# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false
 
 from collections.abc import Sequence as Items
 from contextlib import nullcontext
 from typing import Any
 
-from warploom.author import (
-    Location,
-    Register,
-    bounds,
-    f32,
-    guarded,
-    kernel,
-    new,
-    pointer,
-    s32,
-    special,
-    u32,
-    u64,
-    when,
-)
+from warploom.author import Location, Register, bounds, f32, guarded, kernel, new, pointer, s32, special, u32, u64, when
 from warploom.kernels.epilogue import LOG2_E, pack, unpack
 from warploom.kernels.hopper.backward_blocks import Sequence, Sizes
 from warploom.kernels.hopper.backward_plan import BackwardPlan
