@@ -1,5 +1,8 @@
 """Sizes, types and masks of an attention problem, which its arrays and options determine."""
 
+# Callers may pass objects of other types than annotated.
+# pyright: reportUnnecessaryIsInstance=false
+
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 

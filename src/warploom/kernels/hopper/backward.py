@@ -45,7 +45,7 @@ from warploom.author import (
     when,
     while_,
 )
-from warploom.kernels.epilogue import pack
+from warploom.kernels.epilogue import pack, unpack
 from warploom.kernels.hopper.backward_blocks import Sequence, Sizes, Visits
 from warploom.kernels.hopper.backward_plan import GROUP_KEYS, BackwardPlan
 from warploom.kernels.hopper.plan import HOPPER
@@ -264,10 +264,10 @@ class Consumer:
         if not plan.prefetches:
             ptx.wgmma_wait_group(1)
         self._exponentiate()
-        ptx.wgmma_wait_group(0)
+        self._multiply(self.dv, self.weights, self.from_do_mn.stage(states.do.stage), plan.rows, mn=True)
+        ptx.wgmma_wait_group(1)
         self._differentiate()
         self._write_changes()
-        self._multiply(self.dv, self.weights, self.from_do_mn.stage(states.do.stage), plan.rows, mn=True)
         ptx.fence_proxy(proxykind="async", space="shared::cta")
         if plan.adds_in_bulk:
             with guarded(self.thread == 0):
@@ -346,7 +346,7 @@ class Consumer:
         return [each for pair in pairs for each in pair]
 
     def _exponentiate(self) -> None:
-        """Replace the scores by weights. The weights of a key to which a row does not attend are 0."""
+        """Compute the weights P from the scores. The weights of a key to which a row does not attend are 0."""
         shifts = self._load_terms(0)
         for number, each in enumerate(self.scores):
             power = ptx.fma(each, self.power, shifts[_row_of(number)], rnd="rn", type=f32)
@@ -363,15 +363,16 @@ class Consumer:
                     if high is not None:
                         inside = ptx.setp(high, row, inside, CmpOp="ge", BoolOp="and", type=s32)
                     ptx.selp(each, 0.0, inside, type=f32, out=each)
+        for number, weight in enumerate(self.weights):
+            weight.set(pack(self.plan.type, *self.scores[2 * number : 2 * number + 2]))
 
     def _differentiate(self) -> None:
-        """Compute dS = P (dP - D), and convert P and dS to fragments of A."""
+        """Compute dS = P (dP - D) as fragments of A. P is rounded, because its f32 values need too many registers."""
         totals = self._load_terms(1)
-        for number, (weight, change) in enumerate(zip(self.weights, self.changes, strict=True)):
-            pair = self.scores[2 * number : 2 * number + 2]
+        for number, (change, weight) in enumerate(zip(self.changes, self.weights, strict=True)):
             slopes = [self.slopes[at] - totals[_row_of(at)] for at in (2 * number, 2 * number + 1)]
-            weight.set(pack(self.plan.type, *pair))
-            change.set(pack(self.plan.type, *(p * slope for p, slope in zip(pair, slopes, strict=True))))
+            pair = (p * slope for p, slope in zip(unpack(self.plan.type, weight), slopes, strict=True))
+            change.set(pack(self.plan.type, *pair))
 
     def _write_changes(self) -> None:
         """Write dS to shared memory, with contiguous keys."""
