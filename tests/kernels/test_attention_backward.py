@@ -74,7 +74,7 @@ def test_agrees_with_float64(
 ) -> None:
     q, k, v, do = draw(dtype, head, rows, keys, 2, 1)
     o, lse, *expected = reference(q, k, v, do, *limits)
-    arrays = [each[None].copy() for each in (do, q, k, v, o.astype(dtype), lse.astype(np.float32))]
+    arrays: Any = [each[None].copy() for each in (do, q, k, v, o.astype(dtype), lse.astype(np.float32))]
     found = attention_backward(*arrays, window=limits, deterministic=deterministic, device="cpu")
     bound = 0.006 if dtype is ml_dtypes.bfloat16 else 0.001  # about 1.5 units in the last place
     assert max(differences([each[0].astype(np.float64) for each in found], expected)) < bound
@@ -124,7 +124,7 @@ def test_the_order_of_additions_can_be_fixed(options: dict[str, Any]) -> None:
     options["sanitize"] = False
     q, k, v, do = draw(ml_dtypes.bfloat16, 128, 140, 200, 1, 1)
     o, lse, *_ = reference(q, k, v, do, None, 0)
-    arrays = [each[None].copy() for each in (do, q, k, v, o.astype(q.dtype), lse.astype(np.float32))]
+    arrays: Any = [each[None].copy() for each in (do, q, k, v, o.astype(q.dtype), lse.astype(np.float32))]
     bits: set[bytes] = set()
     for schedule in ("eager", "lazy", "random:0"):
         options["schedule"] = schedule
@@ -147,6 +147,6 @@ def test_wrong_arrays_are_refused() -> None:
         call: dict[str, Any] = {"do": do, "q": q, "k": k, "v": v, "o": do, "lse": lse, "device": "cpu"} | change
         with pytest.raises(UsageError, match=message):
             attention_backward(**call)
-    wide = [np.zeros((1, 8, 1, 96), np.float16)] * 5
+    wide: Any = [*[np.zeros((1, 8, 1, 96), np.float16)] * 5, lse]
     with pytest.raises(UsageError, match="the head sizes are 96 and 96; expected 64 or 128"):
-        attention_backward(*wide, lse, device="cpu")
+        attention_backward(*wide, device="cpu")
