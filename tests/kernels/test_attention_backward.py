@@ -84,7 +84,7 @@ def test_agrees_with_float64(
 def test_packed_sequences_do_not_mix() -> None:
     """Gradients of packed sequences, some of them without rows or keys, are those of each sequence alone."""
     sizes = [(70, 20), (0, 30), (1, 130), (10, 0), (20, 5)]
-    parts = [draw(ml_dtypes.bfloat16, 64, rows, keys, 1, 1) for rows, keys in sizes]
+    parts: list[Any] = [draw(ml_dtypes.bfloat16, 64, rows, keys, 1, 1) for rows, keys in sizes]
     results = [reference(*part, None, 0) for part in parts]
     q, k, v, do = (np.concatenate(each) for each in zip(*parts, strict=True))
     o, dq, dk, dv = (np.concatenate([each[n] for each in results]) for n in (0, 2, 3, 4))
