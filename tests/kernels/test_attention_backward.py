@@ -12,10 +12,8 @@ import warploom as wl
 from warploom.diagnostics import UsageError
 from warploom.kernels import attention_backward, backward_api
 
-Arrays = tuple[Any, ...]
 
-
-def reference(q: Any, k: Any, v: Any, do: Any, left: int | None, right: int | None) -> Arrays:
+def reference(q: Any, k: Any, v: Any, do: Any, left: int | None, right: int | None) -> Any:
     """Return O, the logarithms, dQ, dK and dV of one sequence in float64."""
     q, k, v, do = (each.astype(np.float64) for each in (q, k, v, do))
     heads_kv, sharing, scale = k.shape[1], q.shape[1] // k.shape[1], q.shape[-1] ** -0.5
@@ -36,7 +34,7 @@ def reference(q: Any, k: Any, v: Any, do: Any, left: int | None, right: int | No
     return o, lse, np.einsum("hqk,khd->qhd", ds, k), dk, dv
 
 
-def draw(dtype: Any, head: int, rows: int, keys: int, heads: int, heads_kv: int) -> Arrays:
+def draw(dtype: Any, head: int, rows: int, keys: int, heads: int, heads_kv: int) -> Any:
     """Return Q, K, V and dO of one sequence."""
     random = np.random.default_rng(rows)
     shapes = (rows, heads, head), (keys, heads_kv, head), (keys, heads_kv, head), (rows, heads, head)
@@ -85,7 +83,7 @@ def test_packed_sequences_do_not_mix() -> None:
     """Gradients of packed sequences, some of them without rows or keys, are those of each sequence alone."""
     sizes = [(70, 20), (0, 30), (1, 130), (10, 0), (20, 5)]
     parts: list[Any] = [draw(ml_dtypes.bfloat16, 64, rows, keys, 1, 1) for rows, keys in sizes]
-    results = [reference(*part, None, 0) for part in parts]
+    results = [reference(*part, left=None, right=0) for part in parts]
     q, k, v, do = (np.concatenate(each) for each in zip(*parts, strict=True))
     o, dq, dk, dv = (np.concatenate([each[n] for each in results]) for n in (0, 2, 3, 4))
     lse = np.concatenate([each[1] for each in results], 1).astype(np.float32)
