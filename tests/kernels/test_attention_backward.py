@@ -120,7 +120,7 @@ def test_keys_after_the_end_have_no_gradient() -> None:
 def test_the_order_of_additions_can_be_fixed(options: dict[str, Any]) -> None:
     """Every schedule returns the same bits if `deterministic` is given."""
     options["sanitize"] = False
-    q, k, v, do = draw(ml_dtypes.bfloat16, 128, 140, 200, 1, 1)
+    q, k, v, do = draw(ml_dtypes.bfloat16, 64, 70, 200, 1, 1)
     o, lse, *_ = reference(q, k, v, do, None, 0)
     arrays: Any = [each[None].copy() for each in (do, q, k, v, o.astype(q.dtype), lse.astype(np.float32))]
     bits: set[bytes] = set()
