@@ -56,9 +56,9 @@ def _item(text: str) -> _Item:
 
 
 def call_of(operation: dialect.Operation, build: LlvmBuilder) -> Sequence[SSAValue] | None:
-    """Call the intrinsic that replaces an operation, and return the values for its results.
+    """Append the call of the intrinsic that replaces an operation. Return the values for the operation's results.
 
-    The result is None if LLVM 22 has no such intrinsic.
+    The result is None if LLVM 22 has no intrinsic that states all modifiers.
     """
     template = operation.called(build)
     if template is None or template.guard is not None:
@@ -86,7 +86,7 @@ def call_of(operation: dialect.Operation, build: LlvmBuilder) -> Sequence[SSAVal
 
 
 def _loses_words(name: str, form: Form, slots: Mapping[str, str], signature: str) -> bool:
-    """Return True if neither the intrinsic's name nor its arguments state a modifier of the instruction."""
+    """Return True if a modifier of the instruction is neither in the intrinsic's name nor in its arguments."""
     items = [item for item in _read_signature(signature).operands if item.operand in form.operands]
     stated = {item.operand for item in _read_signature(signature).operands} | {"ss", "space"}
     stated |= {form.operands[item.operand].when for item in items}
@@ -123,7 +123,7 @@ def _values(operand: OperandTemplate, item: _Item, build: LlvmBuilder) -> Iterat
         case Immediate(value) | (SSAValue() as value):
             yield _packed(value, build)
         case _:
-            raise VerifyException(f"operand {item.operand} has no value in LLVM")
+            raise VerifyException(f"cannot pass operand {item.operand} to the intrinsic")
 
 
 def _packed(value: SSAValue, build: LlvmBuilder) -> SSAValue:
@@ -145,7 +145,7 @@ def _results(
     args: Sequence[SSAValue],
     build: LlvmBuilder,
 ) -> Sequence[SSAValue]:
-    """Call an intrinsic and return the results of an operation from the call's results."""
+    """Append the call of an intrinsic. Return the values for the operation's results."""
     own = operation.results[0].type if operation.results else None
     # LLVM returns one value where the operation returns a struct of one value.
     single = isinstance(own, LLVMStructType) and len(own.types) == 1

@@ -22,25 +22,25 @@ DotOfFour = operation(
 )
 DotOfTwo = operation(
     f"nvvm.dot.accumulate.2way(a: i16x2, b: i8x4, c: i32, {_DOT_TYPES}, b_hi: bool) -> res as d: i32",
-    "Sum of c and of the products of the halves of a with two bytes of b.",
+    "Sum of c and of the products of the 16-bit halves of a with the lower two bytes of b, or the upper if `b_hi`.",
     integer.DP2A,
     syntax=_DOT_SYNTAX,
     lower=lambda op: op.instruction({"mode": "hi" if op.has("b_hi") else "lo"}),
 )
 Permute = operation(
     "nvvm.prmt(lo as a: i32, hi as b?: i32, selector as c: i32, mode: permute_mode) -> res as d: i32",
-    "Four bytes that a selector chooses from one or two integers.",
+    "Four bytes of `lo` and `hi` that `selector` chooses. Only the modes default, f4e and b4e use `hi`.",
     bits.PRMT,
     syntax="$mode $selector `,` $lo (`,` $hi^)? attr-dict `:` type($res)",
     rules="""
-        mode=default|f4e|b4e !hi: {mode} lacks the operand hi
-        mode!=default|f4e|b4e hi: {mode} does not use the operand hi
+        mode=default|f4e|b4e !hi: mode is {mode} and hi is absent; expected the operand hi
+        mode!=default|f4e|b4e hi: mode is {mode} and hi is present; expected no operand hi
     """,
     lower=lambda op: op.instruction(b=op.optional("hi") or 0),
 )
 Reciprocal = operation(
     "nvvm.rcp.approx.ftz.f(arg as a: f32) -> res as d: f32",
-    "Approximate reciprocal. Subnormal numbers become zero.",
+    "Approximate reciprocal of an f32. Subnormal arguments and results become zero.",
     approximate.FUNCTION,
     syntax="$arg attr-dict `:` type($res)",
     words={"op": "rcp", "ftz": "ftz", "type": "f32"},

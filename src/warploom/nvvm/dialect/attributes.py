@@ -2,6 +2,7 @@
 
 from abc import ABC
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import IntAttr, IntegerType
@@ -38,25 +39,16 @@ class EnumAttribute(Data[str], ABC):
     def parse_parameter(cls, parser: AttrParser) -> str:
         if isinstance(whole := parser.parse_optional_attribute(), cls):
             return whole.data
-        with parser.in_angle_brackets():
+        with nullcontext() if issubclass(cls, BareEnumAttribute) else parser.in_angle_brackets():
             return cls.read(parser)
 
     def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
+        with nullcontext() if isinstance(self, BareEnumAttribute) else printer.in_angle_brackets():
             printer.print_string(self.data)
 
 
 class BareEnumAttribute(EnumAttribute, SpacedOpaqueSyntaxAttribute):
-    """Enumeration attribute that is written without inner angle brackets: `#nvvm<action increase>`."""
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> str:
-        if isinstance(whole := parser.parse_optional_attribute(), cls):
-            return whole.data
-        return cls.read(parser)
-
-    def print_parameter(self, printer: Printer) -> None:
-        printer.print_string(self.data)
+    """Enumeration attribute without inner angle brackets: `#nvvm<action increase>`, not `#nvvm.action<increase>`."""
 
 
 class ExtentsAttribute(ParametrizedAttribute, ABC):
@@ -72,7 +64,7 @@ class ExtentsAttribute(ParametrizedAttribute, ABC):
             start = parser.pos
             name = parser.parse_optional_identifier()
             if name not in cls.FIELDS or name in found:
-                parser.raise_error(f"expected one of: {', '.join(cls.FIELDS)}, each once", start)
+                parser.raise_error(f"expected one of: {', '.join(cls.FIELDS)}, each once; got {name!r}", start)
             parser.parse_characters("=")
             found[name] = parser.parse_integer()
 
@@ -121,7 +113,7 @@ class MatrixShape(ExtentsAttribute):
 
 @irdl_attr_definition
 class ConstantRange(ParametrizedAttribute):
-    """Range of an integer, without its upper end: `#llvm.constant_range<i32, 0, 32>`."""
+    """Half-open range of an integer: `#llvm.constant_range<i32, 0, 32>`."""
 
     name = "llvm.constant_range"
     type: IntegerType
@@ -157,8 +149,8 @@ _TABLE = """
     cluster_launch_control_query_type: is_canceled get_first_cta_id_x get_first_cta_id_y get_first_cta_id_z (bare)
     cta_group: cta_1=cta_group::1 cta_2=cta_group::2    # number of CTAs that execute an instruction together
     dot_accumulate_type: signed=s32 unsigned=u32        # sign of the elements of a dot product
-    fp_rnd_mode: none= rn rm rp rz rna rs               # rounding of a conversion
-    grid_dep_action: wait launch_dependents (bare)      # action on dependent grids
+    fp_rnd_mode: none= rn rm rp rz rna rs               # rounding of a conversion; `none` states no modifier
+    grid_dep_action: wait launch_dependents (bare)      # wait for earlier grids, or permission for later ones
     ld_st_matrix_elt_type: b16 b8 b8x16.b6x16_p32 b8x16.b4x16_p64
     load_cache_modifier: ca cg cs lu cv (bare)          # cache operator of a copy
     match_sync_kind: any all (bare)                     # lanes whose values are compared
@@ -184,7 +176,7 @@ _TABLE = """
     tcgen05_cp_src_fmt: b6x16_p32 b4x16_p64             # packed elements that a copy to tensor memory unpacks
     tcgen05_fence: before=fence::before_thread_sync after=fence::after_thread_sync
     tcgen05_ldst_shape: shape_16x64b shape_16x128b shape_16x256b shape_32x32b shape_16x32bx2
-    tcgen05_mma_block_scale: default= block16 block32   # number of elements that share one scale
+    tcgen05_mma_block_scale: default= block16 block32   # elements per scale; `default`: as `.kind` implies
     tcgen05_mma_collectorb: b0 b1 b2 b3                 # collector buffer of matrix B
     tcgen05_mma_collectorop: discard lastuse fill use   # use of a collector buffer, which keeps a matrix for later
     tcgen05_mma_kind: f8f6f4=kind::f8f6f4 i8=kind::i8 f16=kind::f16 tf32=kind::tf32

@@ -55,16 +55,17 @@ def _call_reduction(op: Operation, build: LlvmBuilder) -> Sequence[SSAValue] | N
 Barrier = operation(
     "nvvm.barrier(barrierId as a?: i32, numberOfThreads as b?: i32, reductionPredicate?: i32, reductionOp?: reduction)"
     " -> res?: i32",
-    "Barrier of the threads of the CTA, optionally with a combination of their predicates.",
+    "Barrier `id` for all threads of the CTA, or for `number_of_threads` of them."
+    " With a reduction, barrier 0 also combines the predicates of the threads.",
     barrier.BARRIER_SYNC,
     syntax="(`id` `=` $barrierId^)? (`number_of_threads` `=` $numberOfThreads^)?"
     " (qualified($reductionOp)^ $reductionPredicate)? (`->` type($res)^)? attr-dict",
     words=_BAR,
     rules="""
-        reductionOp !reductionPredicate: a reduction and its predicate require each other
-        !reductionOp reductionPredicate: a reduction and its predicate require each other
+        reductionOp !reductionPredicate: expected a reduction together with a predicate, got only the reduction
+        !reductionOp reductionPredicate: expected a reduction together with a predicate, got only the predicate
         numberOfThreads !barrierId: number_of_threads requires an id
-        reductionOp barrierId: a reduction uses barrier 0; expected no id
+        reductionOp barrierId: a reduction uses barrier 0; expected no id, or no reduction
         res !reductionOp: only a reduction has a result
     """,
     lower=_lower_barrier,
@@ -98,7 +99,7 @@ Nanosleep = operation(
 class _PerformanceEvent(Operation):
     @property
     def events(self) -> int:
-        """Mask of the events."""
+        """Mask of the events: bit k triggers event k."""
         return 1 << self.number("eventId") if self.has("eventId") else self.number("maskedEventId") % (1 << 16)
 
     def lower(self) -> Lowering:
@@ -114,16 +115,11 @@ PerformanceEvent = operation(
     "Performance monitor events, by number or as a mask.",
     control.PMEVENT,
     syntax="attr-dict (`id` `=` $eventId^)? (`mask` `=` $maskedEventId^)?",
-    rules=[
-        """
-        eventId maskedEventId: expected either id or mask
-        !eventId !maskedEventId: expected either id or mask
-        """,
-        lambda op: (
-            f"id is {op.text('eventId')}; expected 0 to 15"
-            if op.has("eventId") and op.number("eventId") not in range(16)
-            else ""
-        ),
-    ],
+    rules="""
+        eventId maskedEventId: expected id or mask, got both
+        !eventId !maskedEventId: expected id or mask, got neither
+        eventId<0: id is {eventId}; expected 0 to 15
+        eventId>15: id is {eventId}; expected 0 to 15
+    """,
     base=_PerformanceEvent,
 )

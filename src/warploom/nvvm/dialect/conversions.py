@@ -53,8 +53,8 @@ def _halves(element: str) -> type[Operation]:
         {"dtype": f"{element}x2"},
         """
         rnd!=rn|rz|rs: rnd is {rnd}; expected rn or rz or rs
-        rnd=rs !random_bits: rounding rs and the operand random_bits require each other
-        rnd!=rs random_bits: rounding rs and the operand random_bits require each other
+        rnd=rs !random_bits: rnd is rs; expected the operand random_bits
+        rnd!=rs random_bits: rnd is {rnd} and random_bits is present; expected rnd rs
         """,
     )
 

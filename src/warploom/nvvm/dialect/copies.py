@@ -4,12 +4,12 @@ from warploom.isa.instructions import async_copy, bulk
 from warploom.nvvm.dialect.operation import operation
 
 CpAsync = operation(
-    "nvvm.cp.async.shared.global(dst: ptr3, src: ptr1, size as cp_size: int32, modifier as cop: load_cache_modifier,"
-    " cpSize as src_size?: i32)",
-    "Copy of 4, 8 or 16 bytes from global to shared memory by each thread.",
+    "nvvm.cp.async.shared.global(dst in shared_space: ptr3, src: ptr1, size as cp_size: int32,"
+    " modifier as cop: load_cache_modifier, cpSize as src_size?: i32)",
+    "Copy of `size` (4, 8 or 16) bytes from global to shared memory by each thread."
+    " With `cpSize`, the copy reads only that many bytes, and the rest of the destination becomes zero.",
     async_copy.CP_ASYNC,
     syntax="$dst `,` $src `,` $size `,` `cache` `=` $modifier (`,` $cpSize^)? attr-dict `:` type(operands)",
-    spaces={"shared_space": "dst"},
     rules="""
         modifier!=ca|cg: Only CG and CA cache modifiers are supported.
         size!=4|8|16: expected byte size to be either 4, 8 or 16.
@@ -24,47 +24,46 @@ CpAsyncWaitGroup = operation(
     "Wait until at most the latest `n` groups are pending.",
     async_copy.WAIT_GROUP,
     syntax="$n attr-dict",
+    rules="n<0: n is {n}; expected 0 or more",
 )
 CpAsyncMbarrierArrive = operation(
-    "nvvm.cp.async.mbarrier.arrive(addr: ptr0|ptr3, noinc: bool = 0)",
-    "Arrival at an mbarrier once the thread's earlier copies are complete.",
+    "nvvm.cp.async.mbarrier.arrive(addr in space: ptr0|ptr3, noinc: bool = 0)",
+    "Arrival at an mbarrier once the thread's earlier cp.async copies are complete."
+    " Without `noinc`, the operation first increases the pending count by 1.",
     async_copy.ARRIVE,
     syntax="$addr attr-dict `:` type(operands)",
-    spaces={"space": "addr"},
 )
 
 # Bulk copies ------------------------------------------------------------------------------------------------
 
 BulkLoad = operation(
-    "nvvm.cp.async.bulk.shared.cluster.global(dstMem: ptr3|ptr7, srcMem: ptr1, mbar: ptr3, size: i32,"
+    "nvvm.cp.async.bulk.shared.cluster.global(dstMem in dst: ptr3|ptr7, srcMem: ptr1, mbar: ptr3, size: i32,"
     " multicastMask?: i16, l2CacheHint?: i64)",
-    "Bulk copy from global memory to the shared memory of one or several CTAs of the cluster.",
+    "Bulk copy of `size` bytes from global memory to the shared memory of one or several CTAs of the cluster.",
     bulk.LOAD,
     syntax="$dstMem `,` $srcMem `,` $mbar `,` $size (`multicast_mask` `=` $multicastMask^)?"
     " (`l2_cache_hint` `=` $l2CacheHint^)? attr-dict `:` type($dstMem) `,` custom<Pointer>(type($srcMem))",
-    spaces={"dst": "dstMem"},
     rules="multicastMask dstMem=shared: Multicast is not supported with shared::cta mode.",
 )
 BulkPrefetch = operation(
     "nvvm.cp.async.bulk.prefetch(srcMem: ptr1, size: i32, l2CacheHint?: i64)",
-    "Bulk prefetch of global memory to the L2 cache.",
+    "Bulk prefetch of `size` bytes of global memory to the L2 cache.",
     bulk.PREFETCH,
     syntax="$srcMem `,` $size (`l2_cache_hint` `=` $l2CacheHint^)? attr-dict `:` custom<Pointer>(type($srcMem))",
 )
 BulkStore = operation(
     "nvvm.cp.async.bulk.global.shared.cta(dstMem: ptr1, srcMem: ptr3, size: i32, l2CacheHint?: i64, byteMask?: i16)",
-    "Bulk copy from shared to global memory. A mask may select bytes in each chunk of 16 bytes.",
+    "Bulk copy of `size` bytes from shared to global memory. A mask may select bytes in each chunk of 16 bytes.",
     bulk.STORE,
     syntax="$dstMem `,` $srcMem `,` $size (`l2_cache_hint` `=` $l2CacheHint^)? (`byte_mask` `=` $byteMask^)?"
     " attr-dict `:` custom<Pointer>(type($dstMem)) `,` custom<Pointer>(type($srcMem))",
 )
 BulkInCluster = operation(
-    "nvvm.cp.async.bulk.shared.cluster.shared.cta(dstMem: ptr7, srcMem: ptr3, mbar: ptr3, size: i32)",
-    "Bulk copy from the shared memory of this CTA to the shared memory of another CTA in the cluster.",
+    "nvvm.cp.async.bulk.shared.cluster.shared.cta(dstMem in dst: ptr7, srcMem: ptr3, mbar: ptr3, size: i32)",
+    "Bulk copy of `size` bytes from the shared memory of this CTA to that of another CTA in the cluster.",
     bulk.COPY_IN_CLUSTER,
     syntax="$dstMem `,` $srcMem `,` $mbar `,` $size"
     " attr-dict `:` custom<Pointer>(type($dstMem)) `,` custom<Pointer>(type($srcMem))",
-    spaces={"dst": "dstMem"},
 )
 BulkCommitGroup = operation(
     "nvvm.cp.async.bulk.commit.group", "Commit of the thread's earlier bulk copies to a group.", bulk.COMMIT
@@ -72,16 +71,15 @@ BulkCommitGroup = operation(
 BulkWaitGroup = operation(
     "nvvm.cp.async.bulk.wait_group(group as N: int32, read?: unit)",
     "Wait until at most the latest `group` bulk groups are pending."
-    " With `read`, a group is no longer pending once its sources have been read.",
+    " With `read`, a group counts as complete once its sources have been read.",
     bulk.WAIT_GROUP,
     syntax="$group attr-dict",
-    rules=[lambda op: "attribute 'group' failed to satisfy constraint: at least 0" if op.number("group") < 0 else ""],
+    rules="group<0: attribute 'group' failed to satisfy constraint: at least 0",
 )
 BulkZero = operation(
-    "nvvm.st.bulk(addr as a: ptr0|ptr3, size: i64, initVal as initval: int64 = 0)",
-    "Bulk store of zeros to shared memory.",
+    "nvvm.st.bulk(addr as a in ss: ptr0|ptr3, size: i64, initVal as initval: int64 = 0)",
+    "Bulk store of `size` bytes of zeros to shared memory.",
     bulk.ZERO,
     syntax="$addr `,` `size` `=` $size (`,` `init` `=` $initVal^)? attr-dict `:` type($addr)",
-    spaces={"ss": "addr"},
     rules="initVal!=0: only 0 is supported for initVal, got {initVal}",
 )

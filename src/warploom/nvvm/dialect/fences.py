@@ -61,7 +61,7 @@ _TENSOR_MAP_RULES = """
 _ORDER_RULE = "order!=acquire|release: only acquire and release semantics are supported"
 FenceProxyAcquire = operation(
     f"nvvm.fence.proxy.acquire(addr: ptr0, size: i32, {_TENSOR_MAP_FIELDS})",
-    "Acquire fence for a tensor map that another thread has changed.",
+    "Acquire fence from the generic to the tensormap proxy for the `size` (128) bytes at `addr`.",
     barrier.FENCE_PROXY_TENSORMAP,
     syntax=f"$scope $addr `,` $size {_TENSOR_MAP_PROXIES}",
     rules=_TENSOR_MAP_RULES,

@@ -2,11 +2,13 @@
 
     nvvm.vote.sync(mask as membermask: i32, pred as a: i1, kind as mode: vote_sync_kind) -> res as d: i32|i1
 
-`as` precedes the PTX name of a field if the MLIR name differs. `?` marks an optional field, and `*` any number of values.
-` = ` precedes the default of a property. A field is a property if its type is an attribute of the dialect, `unit`, `bool`,
-`int16`, `int32`, `int64`, or `format` with alternatives. Other types are those of operands and results: `i32`, `f16x2`
-(a vector), `i32&i1` (a struct of two elements), `ptr3` (a pointer to an address space), `any`, and `ptr`, `struct` and
-`vector` for every type of a kind.
+`as` precedes the PTX name of a field if the MLIR name differs. `in` precedes the name of the modifier that states the
+state space of a pointer. `?` marks an optional field, and `*` any number of values. ` = ` precedes the default of a
+property.
+
+A field is a property if its type is an attribute of the dialect, `unit`, `bool`, `int16`, `int32`, `int64`, or `format`
+with alternatives. Other types are those of operands and results: `i32`, `f16x2` (a vector), `i32&i1` (a struct of two
+elements), `ptr3` (a pointer to an address space), `any`, and `ptr`, `struct` and `vector` for every type of a kind.
 """
 
 import re
@@ -70,18 +72,26 @@ _KINDS: Mapping[str, AttrConstraint] = {
 _OPERANDS = {"": operand_def, "?": opt_operand_def, "*": var_operand_def}
 _RESULTS = {"": result_def, "?": opt_result_def, "*": var_result_def}
 _SIGNATURE = re.compile(r"(?P<name>[\w.]+)(?:\((?P<fields>.*)\))?(?: -> (?P<results>.*))?")
-_FIELD = re.compile(r"(?P<name>\w+)(?: as (?P<ptx>\w+))?(?P<count>[?*]?): (?P<type>[^=]+?)(?: = (?P<default>\w+))?")
+_FIELD = re.compile(
+    r"(?P<name>\w+)(?: as (?P<ptx>\w+))?(?: in (?P<space>\w+))?(?P<count>[?*]?)"
+    r": (?P<type>[^=]+?)(?: = (?P<default>\w+))?"
+)
 SEGMENTED = (AttrSizedOperandSegments(as_property=True),)
-"""Options of an operation with several optional or variadic operands."""
+"""`irdl_options` of an operation with several optional or variadic operands."""
 
 
 @dataclass
 class Signature:
-    """Name of an operation, its fields as members of an xDSL class, and the PTX names that differ from MLIR's."""
+    """Parts of a signature.
+
+    `members` are the fields as members of an xDSL class. `ptx_names` maps MLIR names to PTX names. `spaces` maps the
+    name of a state-space modifier to the MLIR name of the pointer in that space.
+    """
 
     name: str
     members: dict[str, object] = field(default_factory=dict[str, object])
     ptx_names: dict[str, str] = field(default_factory=dict[str, str])
+    spaces: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def read_signature(text: str) -> Signature:
@@ -94,9 +104,11 @@ def read_signature(text: str) -> Signature:
         for each in part.split(", ") if part else ():
             found = _FIELD.fullmatch(each)
             assert found is not None, each
-            name, ptx_name, count, kind, default = found.group("name", "ptx", "count", "type", "default")
-            if ptx_name:
+            name, count, kind, default = found.group("name", "count", "type", "default")
+            if ptx_name := found["ptx"]:
                 signature.ptx_names[name] = ptx_name
+            if space := found["space"]:
+                signature.spaces[space] = name
             if (allowed := _property(kind)) is None:
                 signature.members[name] = definitions[count](_constraint(kind))
                 variadic += definitions is _OPERANDS and count != ""

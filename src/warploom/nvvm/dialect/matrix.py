@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import i32
 
 from warploom.isa.binding.compose import rows_with
 from warploom.isa.instructions import matrix
-from warploom.nvvm.dialect.attributes import MatrixElement, MatrixShape
+from warploom.nvvm.dialect.attributes import MatrixElement
 from warploom.nvvm.dialect.lowering import Lowering, Registers
 from warploom.nvvm.dialect.operation import Operation, operation
 from warploom.nvvm.dialect.types import struct_of
@@ -25,21 +25,19 @@ def _listed(words: Sequence[str]) -> str:
 
 
 class _MatrixMove(Operation):
-    """Load or store of matrices of 8-bit or 16-bit elements."""
-
-    @property
-    def shape(self) -> MatrixShape:
-        """Rows and columns of a matrix."""
-        found = self.properties["shape"]
-        assert isinstance(found, MatrixShape)
-        return found
+    """Base class of loads and stores of matrices of elements with 4, 6, 8 or 16 bits."""
 
     @property
     def words(self) -> dict[str, str]:
         """Modifiers of the instruction by name."""
         count = self.number("num") if "num" in self.properties else len(self.values("sources"))
         transposed = "trans" if self.text("layout") == "col" else ""
-        return {"shape": str(self.shape), "num": f"x{count}", "trans": transposed, **_type_words(self.text("eltType"))}
+        return {
+            "shape": str(self.properties["shape"]),
+            "num": f"x{count}",
+            "trans": transposed,
+            **_type_words(self.text("eltType")),
+        }
 
     def lower(self) -> Lowering:
         moved = self.values("sources") if self.has("sources") else [self.value("res")]
@@ -53,7 +51,7 @@ class _MatrixMove(Operation):
                 each[1:].replace("n", "x") for row in rows_with(self.FORMS, {}) for each in row.cells["shape"]
             )
             raise self.error(f"expected shape to be {_listed(list(legal))}")
-        name = f"{self.shape.m.data}x{self.shape.n.data} matrix"
+        name = f"{'x'.join(map(str, self.extents('shape')))} matrix"
         if words["num"] not in (numbers := rows[0].cells["num"]):
             legal = [each[1:] for each in numbers]
             raise self.error(f"expected num attribute to be {_listed(legal)} for {name}")
@@ -77,19 +75,19 @@ def _result_error(op: Operation) -> str:
 
 
 LdMatrix = operation(
-    f"nvvm.ldmatrix(ptr as p: ptr3, num: int32, {_FIELDS}) -> res: any",
-    "Load of matrices from shared memory; each lane supplies the address of one row.",
+    f"nvvm.ldmatrix(ptr as p in ss: ptr3, num: int32, {_FIELDS}) -> res: any",
+    "Load of 1, 2 or 4 matrices from shared memory."
+    " For 8x8 matrices, lanes 8k to 8k+7 supply the row addresses of matrix k.",
     *(matrix.LDMATRIX, matrix.LDMATRIX_WIDENED),
     syntax="$ptr attr-dict `:` functional-type($ptr, $res)",
-    spaces={"ss": "ptr"},
     rules=[_result_error],
     base=_MatrixMove,
 )
 StMatrix = operation(
-    f"nvvm.stmatrix(ptr as p: ptr3, sources*: i32, {_FIELDS})",
-    "Store of matrices to shared memory; each lane supplies the address of one row.",
+    f"nvvm.stmatrix(ptr as p in ss: ptr3, sources*: i32, {_FIELDS})",
+    "Store of 1, 2 or 4 matrices to shared memory."
+    " For 8x8 matrices, lanes 8k to 8k+7 supply the row addresses of matrix k.",
     matrix.STMATRIX,
     syntax="$ptr `,` $sources attr-dict `:` type(operands)",
-    spaces={"ss": "ptr"},
     base=_MatrixMove,
 )

@@ -3,49 +3,37 @@
 from xdsl.ir import SSAValue
 
 from warploom.isa.instructions import control, mbarrier, memory
-from warploom.nvvm.dialect.lowering import (
-    Discarded,
-    InstructionTemplate,
-    LabelTemplate,
-    Lowering,
-    Memory,
-    OperandTemplate,
-    Temporary,
-)
+from warploom.nvvm.dialect.lowering import Discarded, InstructionTemplate, Lowering, Memory, OperandTemplate, Temporary
 from warploom.nvvm.dialect.operation import Operation, operation
 from warploom.nvvm.dialect.types import SHARED_SPACE
 from warploom.nvvm.llvm_builder import LlvmBuilder
 
 _REMOTE = "shared::cluster"
-_AT_ADDRESS = {"space": "addr"}
 _SCOPE = "scope: mem_scope = cta"
 _ORDER = f"relaxed: bool = 0, {_SCOPE}"
 _SCOPE_RULE = "scope!=cta|cluster: mbarrier scope must be either CTA or Cluster"
 
 MbarrierInit = operation(
-    "nvvm.mbarrier.init(addr: ptr0|ptr3, count: i32, predicate?: i1)",
+    "nvvm.mbarrier.init(addr in space: ptr0|ptr3, count: i32, predicate?: i1)",
     "Initialisation of an mbarrier with the number of arrivals of each phase.",
     mbarrier.INIT,
     syntax="$addr `,` $count (`,` `predicate` `=` $predicate^)? attr-dict `:` type(operands)",
-    spaces=_AT_ADDRESS,
 )
 MbarrierInval = operation(
-    "nvvm.mbarrier.inval(addr: ptr0|ptr3)",
+    "nvvm.mbarrier.inval(addr in space: ptr0|ptr3)",
     "Invalidation of an mbarrier, which frees its memory for other data.",
     mbarrier.INVAL,
     syntax="$addr attr-dict `:` type(operands)",
-    spaces=_AT_ADDRESS,
 )
 
 
 def _change_transactions(word: str, description: str) -> type[Operation]:
     return operation(
-        f"nvvm.mbarrier.{word}(addr: ptr3|ptr7, txcount: i32, {_SCOPE})",
+        f"nvvm.mbarrier.{word}(addr in space: ptr3|ptr7, txcount: i32, {_SCOPE})",
         description,
         mbarrier.TRANSACTIONS,
         syntax="$addr `,` $txcount attr-dict `:` type(operands)",
         words={"op": word, "sem": "relaxed"},
-        spaces=_AT_ADDRESS,
         rules=_SCOPE_RULE,
     )
 
@@ -62,7 +50,10 @@ class _Ordered(Operation):
     """Base class of operations with a memory order."""
 
     def order_words(self, default: str) -> dict[str, str]:
-        """Return the modifiers of the memory order by name. `default` is the order of a non-relaxed operation."""
+        """Return the modifiers of the memory order and scope by name.
+
+        `default` is the order of a non-relaxed operation, "acquire" or "release".
+        """
         if self.has("relaxed"):
             return {"sem": "relaxed", "scope": self.text("scope")}
         # As in MLIR, the PTX does not state the default order and scope.
@@ -136,12 +127,11 @@ def _arrive(word: str, description: str) -> type[Operation]:
 
 def _arrive_without_completion(word: str, description: str) -> type[Operation]:
     return operation(
-        f"nvvm.mbarrier.{word}.nocomplete(addr: ptr0|ptr3, count: i32) -> res as state: i64",
+        f"nvvm.mbarrier.{word}.nocomplete(addr in space: ptr0|ptr3, count: i32) -> res as state: i64",
         description,
         mbarrier.ARRIVE_NO_COMPLETE,
         syntax="$addr `,` $count attr-dict `:` type(operands) `->` type($res)",
         words={"op": word},
-        spaces=_AT_ADDRESS,
     )
 
 
@@ -183,7 +173,7 @@ MbarrierArriveDropExpectTx = operation(
 
 
 class _Test(_Ordered):
-    """Base class of tests for the completion of a phase, which its state or its parity names."""
+    """Base class of tests for the completion of a phase. An i64 is the state of the phase, and an i32 its parity."""
 
     def at(self, address: SSAValue | Temporary, space: str) -> InstructionTemplate:
         parity = "parity" if self.text("stateOrPhase") == "i32" else ""
@@ -202,7 +192,7 @@ MbarrierTestWait = operation(
 )
 MbarrierTryWait = operation(
     f"nvvm.mbarrier.try_wait({_TESTED}, ticks as suspendTimeHint?: i32, {_ORDER}) -> res as waitComplete: i1",
-    "Test whether a phase is complete, after a wait of limited time.",
+    "Test whether a phase is complete, after a wait of at most `ticks` nanoseconds.",
     mbarrier.TRY_WAIT,
     syntax="$addr `,` $stateOrPhase (`,` $ticks^)? attr-dict `:` type(operands) `->` type($res)",
     words={"op": "try_wait"},
@@ -216,21 +206,20 @@ def _lower_wait(op: Operation) -> Lowering:
     uniform = {"uni": "uni"}
     return Lowering(
         [
-            LabelTemplate(again.name),
+            again,
             op.template(waitComplete=complete),
             InstructionTemplate([control.BRA], uniform, {"tgt": done}, complete),
             InstructionTemplate([control.BRA], uniform, {"tgt": again}),
-            LabelTemplate(done.name),
+            done,
         ]
     )
 
 
 MbarrierTryWaitParity = operation(
-    "nvvm.mbarrier.try_wait.parity(addr: ptr0|ptr3, phase: i32, ticks as suspendTimeHint: i32)",
+    "nvvm.mbarrier.try_wait.parity(addr in space: ptr0|ptr3, phase: i32, ticks as suspendTimeHint: i32)",
     "Wait until the phase with a given parity is complete. The PTX is a loop around the test.",
     mbarrier.TRY_WAIT,
     syntax="$addr `,` $phase `,` $ticks attr-dict `:` type(operands)",
     words={"op": "try_wait", "parity": "parity"},
-    spaces=_AT_ADDRESS,
     lower=_lower_wait,
 )

@@ -12,7 +12,7 @@ from xdsl.printer import Printer
 
 from warploom.isa.binding.compose import rows_with, slots_of
 from warploom.isa.model.form import Form
-from warploom.nvvm.dialect.attributes import MmaType, Shape
+from warploom.nvvm.dialect.attributes import MmaType
 from warploom.nvvm.dialect.lowering import Immediate, Lowering, OperandTemplate, Registers
 from warploom.nvvm.dialect.operation import Operation, operation
 from warploom.nvvm.dialect.types import registers_of
@@ -162,10 +162,9 @@ class _Multiplication(Operation):
             if not words[word]:
                 raise self.error(f"requires attribute '{name}', which the type of its operand does not say")
         if not rows_with(self.FORMS, {slot: words[slot] for slot in ("shape", "atype", "btype")}):
-            shape = self.properties["shape"]
-            assert isinstance(shape, Shape)
+            shape = ", ".join(map(str, self.extents("shape")))
             types = " and ".join(dict.fromkeys((a, words["btype"])))
-            raise self.error(f"unimplemented variant for MMA shape <{', '.join(map(str, shape.extents))}> of {types}")
+            raise self.error(f"unimplemented variant for MMA shape <{shape}> of {types}")
         template = self.template(words)
         form, slots = template.form, slots_of(template.form, template.present_words)
         for letter, values in zip("abc", self.fragments, strict=True):

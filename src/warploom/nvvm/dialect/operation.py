@@ -30,7 +30,7 @@ from warploom.diagnostics import Diagnostic
 from warploom.isa.binding.bind import bind
 from warploom.isa.model.form import Form
 from warploom.isa.model.table import FormError
-from warploom.nvvm.dialect.attributes import EnumAttribute
+from warploom.nvvm.dialect.attributes import EnumAttribute, ExtentsAttribute
 from warploom.nvvm.dialect.directives import OptionalTypes, Pointer, WgmmaTypes
 from warploom.nvvm.dialect.fields import SEGMENTED, read_signature
 from warploom.nvvm.dialect.lowering import (
@@ -67,9 +67,9 @@ class Operation(IRDLOperation, ABC):
     WORDS: ClassVar[Mapping[str, str]] = NO_WORDS
     """Modifiers by name that the instruction of the operation always has."""
     NAMES: ClassVar[Mapping[str, str]] = _NAMES
-    """PTX name of an operand or modifier, by its MLIR name, if the names differ."""
+    """Map from an MLIR name to the PTX name of the operand or modifier, if the names differ."""
     SPACES: ClassVar[Mapping[str, str]] = NO_WORDS
-    """MLIR name of the pointer whose state space a modifier states, by the name of the modifier."""
+    """Map from the name of a state-space modifier to the MLIR name of the pointer in that space."""
     RULES: ClassVar[Sequence[Rule]] = ()
     """Rules of MLIR."""
 
@@ -94,9 +94,13 @@ class Operation(IRDLOperation, ABC):
 
     def number(self, name: str) -> int:
         """Return the value of an integer property."""
-        found = getattr(self, name)
-        assert isinstance(found, IntegerAttr)
+        found: IntegerAttr = getattr(self, name)
         return found.value.data
+
+    def extents(self, name: str) -> tuple[int, ...]:
+        """Return the numbers of a property such as `#nvvm.shape`."""
+        found: ExtentsAttribute = getattr(self, name)
+        return found.extents
 
     def text(self, name: str) -> str:
         """Return the case or number of a property, the state space of a pointer, or the type of another value.
@@ -134,7 +138,7 @@ class Operation(IRDLOperation, ABC):
         try:
             self.check()
             instructions = [
-                statement.instruction(_placeholders())
+                statement.instruction(_fresh_names())
                 for statement in self.lower().statements
                 if isinstance(statement, InstructionTemplate)
             ]
@@ -157,14 +161,14 @@ class Operation(IRDLOperation, ABC):
     def to_llvm(self, build: LlvmBuilder) -> Sequence[SSAValue] | None:
         """Append the llvm operations that replace the operation, and return the values for its results.
 
-        The default, None, stands for the intrinsic of the form of the PTX instruction, or else for inline PTX.
+        None selects the default: the intrinsic of the PTX instruction, or inline PTX if there is none.
         """
         return None
 
     def called(self, build: LlvmBuilder) -> InstructionTemplate | None:
         """Return the instruction whose intrinsic replaces the operation.
 
-        The result is None if the operation has not exactly one instruction.
+        The result is None for no or several instructions. `build` receives conversions of operands.
         """
         lowering = self.lower()
         found = lowering.statements[0] if len(lowering.statements) == 1 and not lowering.copies else None
@@ -173,7 +177,7 @@ class Operation(IRDLOperation, ABC):
     def instruction(
         self, words: Mapping[str, str] = NO_WORDS, late: Sequence[str] = (), /, **operands: OperandTemplate | None
     ) -> Lowering:
-        """Return the lowering to one instruction. The parameters are those of `template`."""
+        """Return the lowering that consists of `template(...)`."""
         return Lowering([self.template(words, late, **operands)])
 
     def template(
@@ -238,7 +242,6 @@ def operation(
     *forms: Form,
     syntax: str | None = "attr-dict",
     words: Mapping[str, str] = NO_WORDS,
-    spaces: Mapping[str, str] = NO_WORDS,
     rules: str | Sequence[str | Rule] = (),
     base: type[Operation] = Operation,
     lower: Callable[[Operation], Lowering] | None = None,
@@ -247,9 +250,8 @@ def operation(
     """Define an operation.
 
     `warploom.nvvm.dialect.fields` describes the signature. `syntax` is MLIR's declarative assembly format, or None if
-    the base class parses and prints the text. `words` are modifiers that the PTX instruction always has. `spaces` maps
-    the name of a state space modifier to the MLIR name of the pointer. `rules` are functions, or tables that
-    `_rules_of` describes. `lower` and `to_llvm` replace the methods of the base class.
+    the base class parses and prints the text. `words` are modifiers that the PTX instruction always has. `rules` are
+    functions, or tables that `_rules_of` describes. `lower` and `to_llvm` replace the methods of the base class.
     """
     read = read_signature(signature)
     members = {"name": read.name, "assembly_format": syntax, "__doc__": description, **read.members}
@@ -258,21 +260,21 @@ def operation(
     defined.FORMS = forms
     defined.WORDS = words
     defined.NAMES = {**base.NAMES, **read.ptx_names}
-    defined.SPACES = spaces
+    defined.SPACES = read.spaces
     given = [rules] if isinstance(rules, str) else rules
     defined.RULES = [rule for each in given for rule in (_rules_of(each) if isinstance(each, str) else [each])]
     return defined
 
 
-_TERM = re.compile(r"(?P<absent>!?)(?P<name>\w+)(?:(?P<relation>!?=)(?P<words>\S+))?")
+_TERM = re.compile(r"(?P<absent>!?)(?P<name>\w+)(?:(?P<relation>!?=|<|>)(?P<words>\S+))?")
 
 
 def _rules_of(text: str) -> Iterator[Rule]:
     """Yield one rule for each line of a table.
 
     A line consists of the terms under which the operation is refused, a colon and the message. The term `size` is true
-    if the field is present, `!size` if it is absent, and `size=4|8` if the text of the field is 4 or 8. `size!=4|8` is
-    the opposite. In the message, `{size}` is the text of the field.
+    if the field is present, `!size` if it is absent, `size=4|8` if the text of the field is 4 or 8, `size!=4|8` for
+    another text, and `size<4` or `size>8` for such a number. In the message, `{size}` is the text of the field.
     """
     for line in text.strip().splitlines():
         condition, _, message = line.strip().partition(": ")
@@ -283,13 +285,19 @@ def _message(terms: Sequence[re.Match[str] | None], message: str, op: Operation)
     for term in terms:
         assert term is not None, message
         name, relation = term["name"], term["relation"]
-        found = op.has(name) if relation is None else op.text(name) in term["words"].split("|")
+        if relation is None:
+            found = op.has(name)
+        elif relation in ("<", ">"):
+            number, limit = int(op.text(name) or term["words"]), int(term["words"])
+            found = number < limit if relation == "<" else number > limit
+        else:
+            found = op.text(name) in term["words"].split("|")
         if found == (term["absent"] == "!" or relation == "!="):
             return ""
     return re.sub(r"\{(\w+)\}", lambda field: op.text(field[1]), message)
 
 
-def _placeholders() -> RegisterNames:
+def _fresh_names() -> RegisterNames:
     """Return a function that gives fresh names to the registers of a value."""
     numbers = count()
 
@@ -303,7 +311,7 @@ def _placeholders() -> RegisterNames:
 _PLACEHOLDER = re.compile(r"\{\$(rw|w|r)(\d+)\}")
 _PERCENT = re.compile(r"%(?=\d)")
 _DOLLAR = re.compile(r"\$\$|\$(?![\d{])")
-"""Dollar sign that names no operand of LLVM's inline assembly, which writes it twice."""
+"""Dollar sign of a PTX name. LLVM's inline assembly writes it as `$$`."""
 
 
 @irdl_op_definition
@@ -334,9 +342,9 @@ class InlinePtx(Operation):
                 raise self.error(f"text contains '{{${kind}{max(ranks)}}}'; expected {expected}")
 
     def _placeholders(self) -> dict[str, tuple[Sequence[SSAValue], dict[int, int]]]:
-        """Return the values of each kind of placeholder, and their positions by the number in the text.
+        """Return the values of each kind of placeholder, and a map from the number in the text to the index of a value.
 
-        If the text has a placeholder for each value, the numbers need not begin at 0 or be consecutive.
+        As in MLIR, the numbers may have gaps if the text has a placeholder for each value: `{$r3}` may be the only one.
         """
         found: dict[str, tuple[Sequence[SSAValue], dict[int, int]]] = {}
         for kind, values in (("rw", self.readWriteArgs), ("w", self.writeOnlyArgs), ("r", self.readOnlyArgs)):

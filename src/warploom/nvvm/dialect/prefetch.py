@@ -31,19 +31,22 @@ class _Prefetch(Operation):
 
 
 _IN_SPACE = "addr is in the {addr} space; expected"
-_PRIORITY = "{evictPriority} with level {cacheLevel}; expected evict_normal or evict_last, and L2"
+_PRIORITY = (
+    "evict_priority is {evictPriority} with level {cacheLevel}; expected evict_normal or evict_last with level L2"
+)
 Prefetch = operation(
     "nvvm.prefetch(addr as a: ptr0|ptr1|ptr4|ptr5, predicate?: i1, cacheLevel?: prefetch_cache_level,"
     " evictPriority?: cache_eviction_priority, tensormap?: unit, uniform?: unit, in_param_space?: unit)",
-    "Prefetch of a cache line, or of a tensor map.",
+    "Prefetch of the cache line at `addr` to the level `L1` or `L2`, or of a tensor map."
+    " With `uniform`, the instruction is `prefetchu`.",
     memory.PREFETCH,
     syntax="(`level` `=` $cacheLevel^ (`uniform` $uniform^)? `,`)?"
     " (`tensormap` $tensormap^ (`in_param_space` $in_param_space^)? `,`)?"
     " (`evict_priority` `=` $evictPriority^ `,`)? $addr (`,` `predicate` `=` $predicate^)?"
     " attr-dict `:` type(operands)",
     rules=f"""
-        cacheLevel tensormap: expected either a level or tensormap
-        !cacheLevel !tensormap: expected either a level or tensormap
+        cacheLevel tensormap: expected level or tensormap, got both
+        !cacheLevel !tensormap: expected level or tensormap, got neither
         tensormap evictPriority: evict_priority has no effect on a tensor map
         tensormap in_param_space addr!=generic: {_IN_SPACE} generic
         tensormap addr!=generic|const: {_IN_SPACE} generic or const

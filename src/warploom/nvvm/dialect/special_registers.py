@@ -32,7 +32,7 @@ def _range_error(op: Operation) -> str:
     if stated.type != i32:
         return f"range has the type {stated.type}; expected {i32}"
     if lower == upper and lower not in (0, 2**32 - 1):
-        return f"range begins and ends at {lower}; expected an upper end that differs from the lower end"
+        return f"range is [{lower}, {lower}); expected an upper end other than {lower}"
     return ""
 
 

@@ -6,15 +6,15 @@ from warploom.nvvm.dialect.operation import Operation, operation
 from warploom.nvvm.dialect.types import registers_of
 
 _GROUP = "group: cta_group = cta_1"
-_REQUIRED = "Shape {} requires multicast {} for tcgen05.cp Op"
+_WRONG_MULTICAST_64 = "Shape 64x128b requires multicast warpx2_01_23 or warpx2_02_13 for tcgen05.cp Op"
 _REGISTERS_OF_SHAPE = {"16x128b": 2, "16x256b": 4}
 
 Alloc = operation(
-    f"nvvm.tcgen05.alloc(addr as dst: ptr, nCols: i32, {_GROUP})",
-    "Allocation of tensor-memory columns. The address of the columns is written to shared memory.",
+    f"nvvm.tcgen05.alloc(addr as dst in ss: ptr, nCols: i32, {_GROUP})",
+    "Allocation of `nCols` tensor-memory columns (a power of two from 32 to 512)."
+    " The operation writes the address of the first column to shared memory at `addr`.",
     tcgen05.ALLOC,
     syntax="$addr `,` $nCols attr-dict `:` type(operands)",
-    spaces={"ss": "addr"},
 )
 Dealloc = operation(
     f"nvvm.tcgen05.dealloc(taddr: ptr6, nCols: i32, {_GROUP})",
@@ -24,7 +24,7 @@ Dealloc = operation(
 )
 RelinquishAllocPermit = operation(
     f"nvvm.tcgen05.relinquish_alloc_permit({_GROUP})",
-    "Surrender of the CTA's right to allocate tensor memory.",
+    "Release of the CTA's permit to allocate tensor memory.",
     tcgen05.RELINQUISH,
 )
 Fence = operation(
@@ -63,8 +63,8 @@ Cp = operation(
     syntax="$taddr `,` $smem_desc attr-dict",
     rules=f"""
         shape!=shape_64x128b|shape_32x128b multicast!=none: Invalid multicast type for tcgen05.cp Op
-        shape=shape_64x128b multicast!=warpx2_02_13|warpx2_01_23: {_REQUIRED.format("64x128b", "warpx2_01_23 or warpx2_02_13")}
-        shape=shape_32x128b multicast!=warpx4: {_REQUIRED.format("32x128b", "warpx4")}
+        shape=shape_64x128b multicast!=warpx2_02_13|warpx2_01_23: {_WRONG_MULTICAST_64}
+        shape=shape_32x128b multicast!=warpx4: Shape 32x128b requires multicast warpx4 for tcgen05.cp Op
     """,
     lower=lambda op: op.instruction({"dst_fmt": "b8x16"} if op.has("srcFormat") else {}),
 )
@@ -78,7 +78,7 @@ def _access(op: Operation, name: str, packing: str) -> Lowering:
     shape, count = op.text("shape").removeprefix("shape_"), len(registers_of(value.type))
     each = _REGISTERS_OF_SHAPE.get(shape, 1)
     if count % each:
-        raise op.error(f"has {count} registers; expected a multiple of {each} for a shape of {shape}")
+        raise op.error(f"the value has {count} registers; expected a multiple of {each} for shape {shape}")
     # The number of registers determines the repeat count.
     words = {"num": f"x{count // each}", packing: f"{packing}::16b" if op.has(packing) else ""}
     return op.instruction(words, r=Registers([value]))
@@ -87,7 +87,7 @@ def _access(op: Operation, name: str, packing: str) -> Lowering:
 _SHAPE = "shape: tcgen05_ldst_shape"
 _ADDRESS = "tmemAddr as taddr: ptr6"
 _OFFSET = "offset as immHalfSplitoff?: i64"
-"""Distance of the two halves of the shape 16x32bx2."""
+"""Distance between the addresses of the two halves of the shape 16x32bx2."""
 _OFFSET_RULES = """
     shape=shape_16x32bx2 !offset: shape 16x32bx2 requires offset argument
     shape!=shape_16x32bx2 offset: offset argument is only supported for shape 16x32bx2

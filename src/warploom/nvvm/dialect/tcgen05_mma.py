@@ -99,11 +99,15 @@ def _stationary(name: str, description: str, *, sparse: bool = False) -> type[Op
 
 
 _SPARSE = "Multiplication of a sparse A"
-Mma = _unscaled("", "Multiplication of matrices into tensor memory.")
+Mma = _unscaled(
+    "", "Multiplication of matrices into tensor memory: D = A * B + D, or D = A * B if `enableInputD` is false."
+)
 MmaSp = _unscaled(".sp", f"{_SPARSE} and a dense B into tensor memory.", sparse=True)
 MmaBlockScale = _scaled(".block_scale", "Multiplication of matrices with block scales into tensor memory.")
 MmaSpBlockScale = _scaled(
     ".sp.block_scale", f"{_SPARSE} and a dense B with block scales into tensor memory.", sparse=True
 )
-MmaWs = _stationary(".ws", "Multiplication with a B that stays in a collector buffer.")
-MmaWsSp = _stationary(".ws.sp", f"{_SPARSE} with a B that stays in a collector buffer.", sparse=True)
+MmaWs = _stationary(".ws", "Weight-stationary multiplication: B stays in a collector buffer.")
+MmaWsSp = _stationary(
+    ".ws.sp", "Weight-stationary multiplication of a sparse A: B stays in a collector buffer.", sparse=True
+)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from warploom.isa.instructions import tensor
 from warploom.isa.model.form import Form
 from warploom.nvvm.dialect.lowering import Lowering, Memory, Registers
-from warploom.nvvm.dialect.operation import NO_WORDS, Operation, Rule, operation
+from warploom.nvvm.dialect.operation import Operation, Rule, operation
 
 _INLINE_ORDER = ("load_mode", "multicast", "level::cache_hint", "cta_group")
 """Modifiers that are printed last in the inline PTX of a predicated operation."""
@@ -57,12 +57,7 @@ def _offsets_error(op: Operation) -> str:
 
 
 def _copy(
-    signature: str,
-    description: str,
-    by_mode: Mapping[str, Form],
-    syntax: str,
-    spaces: Mapping[str, str] = NO_WORDS,
-    rules: Sequence[str | Rule] = (),
+    signature: str, description: str, by_mode: Mapping[str, Form], syntax: str, rules: Sequence[str | Rule] = ()
 ) -> type[Operation]:
     """Define a copy, a prefetch or a reduction of a box."""
     return operation(
@@ -70,7 +65,6 @@ def _copy(
         description,
         *dict.fromkeys(by_mode.values()),
         syntax=syntax,
-        spaces=spaces,
         rules=rules,
         lower=lambda op: _lower_box(by_mode, op),
     )
@@ -81,14 +75,13 @@ _OFFSETS = "(`im2col` `[` $im2colOffsets^ `]`)?"
 _HINT = "(`l2_cache_hint` `=` $l2CacheHint^)?"
 
 TensorLoad = _copy(
-    "shared.cluster.global(dstMem: ptr3|ptr7, tmaDescriptor: ptr0, coordinates*: i32, mbar: ptr3, im2colOffsets*: i16,"
-    " multicastMask?: i16, l2CacheHint?: i64, mode: tma_load_mode = tile, isCTAOnly: bool = 0, group?: cta_group,"
-    " predicate?: i1)",
+    "shared.cluster.global(dstMem in dst: ptr3|ptr7, tmaDescriptor: ptr0, coordinates*: i32, mbar: ptr3,"
+    " im2colOffsets*: i16, multicastMask?: i16, l2CacheHint?: i64, mode: tma_load_mode = tile, isCTAOnly: bool = 0,"
+    " group?: cta_group, predicate?: i1)",
     "Copy of a box of a tensor to shared memory.",
     _LOADS,
     f"$dstMem `,` $tmaDescriptor `,` $mbar `,` {_BOX} {_OFFSETS} (`multicast_mask` `=` $multicastMask^)? {_HINT}"
     " (`predicate` `=` $predicate^)? attr-dict `:` type($dstMem) `,` type($tmaDescriptor)",
-    {"dst": "dstMem"},
     [
         _box_error,
         _offsets_error,
@@ -111,13 +104,12 @@ TensorPrefetch = _copy(
     rules=[_box_error, _offsets_error],
 )
 TensorStore = _copy(
-    "global.shared.cta(tmaDescriptor: ptr0, srcMem: ptr3, coordinates*: i32, l2CacheHint?: i64,"
+    "global.shared.cta(tmaDescriptor: ptr0, srcMem in src: ptr3, coordinates*: i32, l2CacheHint?: i64,"
     " mode: tma_store_mode = tile, predicate?: i1)",
     "Copy of a box of a tensor from shared to global memory.",
     _STORES,
     f"$tmaDescriptor `,` $srcMem `,` {_BOX} {_HINT} (`,` `predicate` `=` $predicate^)?"
     " attr-dict `:` type($tmaDescriptor) `,` custom<Pointer>(type($srcMem))",
-    {"src": "srcMem"},
     [
         _box_error,
         """
@@ -127,13 +119,12 @@ TensorStore = _copy(
     ],
 )
 TensorReduce = _copy(
-    "reduce(tmaDescriptor: ptr, srcMem: ptr3, redKind as redOp: tma_redux_kind, mode: tma_store_mode = tile,"
+    "reduce(tmaDescriptor: ptr, srcMem in src: ptr3, redKind as redOp: tma_redux_kind, mode: tma_store_mode = tile,"
     " coordinates*: i32, l2CacheHint?: i64)",
     "Reduction of a box in shared memory into a tensor in global memory.",
     _REDUCTIONS,
     f"$tmaDescriptor `,` $srcMem `,` {_BOX} {_HINT}"
     " attr-dict `:` custom<Pointer>(type($tmaDescriptor)) `,` custom<Pointer>(type($srcMem))",
-    {"src": "srcMem"},
     [
         """
         tmaDescriptor!=generic: expected a generic address of a tensor map

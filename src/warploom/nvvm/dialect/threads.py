@@ -9,7 +9,7 @@ ClusterArrive = operation(
 )
 ClusterArriveRelaxed = operation(
     "nvvm.cluster.arrive.relaxed(aligned?: unit)",
-    "Arrival at the barrier of the cluster without a memory order.",
+    "Arrival at the barrier of the cluster that orders no memory accesses.",
     barrier.CLUSTER_ARRIVE,
     words={"sem": "relaxed"},
 )
@@ -19,15 +19,14 @@ ClusterWait = operation(
     barrier.CLUSTER_WAIT,
 )
 Mapa = operation(
-    "nvvm.mapa(a: ptr0|ptr3, b: i32) -> res as d: ptr0|ptr7",
+    "nvvm.mapa(a: ptr0|ptr3, b: i32) -> res as d in space: ptr0|ptr7",
     "Address of a shared variable in another CTA of the cluster.",
     memory.MAPA,
     syntax="$a `,` $b attr-dict `:` type($a) `->` type($res)",
     words={"type": "u64"},
-    spaces={"space": "res"},
     rules="""
-        a=generic res!=generic: maps generic addresses to generic ones, and shared ones to those of the cluster
-        a!=generic res=generic: maps generic addresses to generic ones, and shared ones to those of the cluster
+        a=generic res!=generic: a is generic and the result is in shared::cluster; expected a generic result
+        a!=generic res=generic: a is in shared memory and the result is generic; expected a result in shared::cluster
     """,
 )
 
@@ -55,7 +54,7 @@ def _register_count_error(op: Operation) -> str:
 
 SetMaxRegister = operation(
     "nvvm.setmaxregister(regCount as imm_reg_count: int32, action: action)",
-    "Increase or decrease of the register count of a warpgroup's threads.",
+    "Change of the number of registers per thread of a warpgroup to `regCount`, a multiple of 8 from 24 to 256.",
     control.SETMAXNREG,
     syntax="$action $regCount attr-dict",
     rules=[_register_count_error],
@@ -73,11 +72,11 @@ BarWarpSync = operation(
     syntax="$mask attr-dict `:` type($mask)",
 )
 TryCancel = operation(
-    "nvvm.clusterlaunchcontrol.try.cancel(smemAddress as addr: ptr3, mbarrier as mbar: ptr3, multicast?: unit)",
+    "nvvm.clusterlaunchcontrol.try.cancel(smemAddress as addr in space: ptr3, mbarrier as mbar: ptr3,"
+    " multicast?: unit)",
     "Request to cancel the launch of a cluster that has not started.",
     cluster_launch.TRY_CANCEL,
     syntax="(`multicast` $multicast^ `,`)? $smemAddress `,` $mbarrier attr-dict",
-    spaces={"space": "smemAddress"},
 )
 
 

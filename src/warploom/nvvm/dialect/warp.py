@@ -26,7 +26,8 @@ def _shuffle_error(op: Operation) -> str:
 Shuffle = operation(
     "nvvm.shfl.sync(thread_mask as membermask: i32, val as a: i32|f32, offset as b: i32, mask_and_clamp as c: i32,"
     " kind as mode: shfl_kind, return_value_and_is_valid?: unit) -> res as d: i32|f32|i32&i1|f32&i1",
-    "Value of another lane, and optionally whether that lane is in range.",
+    "Value of another lane."
+    " With `return_value_and_is_valid`, the result also contains true if the source lane is in range.",
     warp.SHFL_SYNC,
     syntax="$kind $thread_mask `,` $val `,` $offset `,` $mask_and_clamp attr-dict `:` type($val) `->` type($res)",
     rules=[_shuffle_error],
@@ -54,7 +55,8 @@ def _lower_match(op: Operation) -> Lowering:
 
 Match = operation(
     "nvvm.match.sync(thread_mask as membermask: i32, val as a: i32|i64, kind: match_sync_kind) -> res as d: i32|i32&i1",
-    "Mask of the lanes with the same value (any), or comparison of all lanes (all).",
+    "With `any`, mask of the lanes that have the same value as the executing lane."
+    " With `all`, mask of all lanes and true if all values are equal, and otherwise 0 and false.",
     *(warp.MATCH_ANY, warp.MATCH_ALL),
     syntax="$kind $thread_mask `,` $val attr-dict `:` type($val) `->` type($res)",
     rules="""
@@ -69,21 +71,21 @@ def _reduction_error(op: Operation) -> str:
     kind = op.text("kind")
     expected = "f32" if kind.startswith("f") else "i32"
     if (op.text("val"), op.text("res")) != (expected, expected):
-        return f"{kind} reduces {op.text('val')} to {op.text('res')}; expected {expected}"
+        return f"{kind} reduces {op.text('val')} to {op.text('res')}; expected {expected} to {expected}"
     return ""
 
 
 Reduce = operation(
     "nvvm.redux.sync(val as a: i32|f32, mask_and_clamp as membermask: i32, kind: redux_kind, abs: bool = 0,"
     " nan as NaN: bool = 0) -> res as d: i32|f32",
-    "Reduction of one value of each lane of a mask.",
+    "Reduction of a value over the lanes of a mask. Each of these lanes receives the result.",
     *(warp.REDUX, warp.REDUX_FLOAT),
     syntax="$kind $val `,` $mask_and_clamp attr-dict `:` type($val) `->` type($res)",
     rules=[
         _reduction_error,
         """
-        val=i32 abs: abs is true; expected false for i32
-        val=i32 nan: nan is true; expected false for i32
+        val=i32 abs: abs is true for i32; expected f32, or abs = false
+        val=i32 nan: nan is true for i32; expected f32, or nan = false
         """,
     ],
     lower=lambda op: op.instruction({"op": op.text("kind").lstrip("fu"), "type": _TYPES.get(op.text("kind"), "b32")}),

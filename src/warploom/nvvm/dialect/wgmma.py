@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import IntAttr, ModuleOp, i64
+from xdsl.dialects.builtin import IntAttr, ModuleOp
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, Block
 from xdsl.ir import Operation as AnyOperation
@@ -19,8 +19,6 @@ from warploom.nvvm.dialect.types import registers_of
 from warploom.nvvm.forms import WGMMA_DESCRIPTORS, WGMMA_REGISTERS
 
 _ROWS = 64
-_TRANSPOSABLE = ("f16", "bf16")
-
 
 WgmmaFence = operation(
     "nvvm.wgmma.fence.aligned",
@@ -35,6 +33,7 @@ WgmmaWaitGroup = operation(
     "Wait until at most the latest `group` groups are pending.",
     wgmma.WAIT,
     syntax="attr-dict $group",
+    rules="group<0: group is {group}; expected 0 or more",
 )
 
 
@@ -61,123 +60,108 @@ def multiplication_properties(
     return properties | ({"satfinite": Overflow("satfinite")} if words.get("satfinite") else {})
 
 
-class _Multiplication(Operation):
-    @property
-    def shape(self) -> Shape:
-        """Extents of the multiplication."""
-        found = self.properties["shape"]
-        assert isinstance(found, Shape)
-        return found
-
-    def check(self) -> None:
-        struct = self.value("results_").type
-        assert isinstance(struct, LLVMStructType)
-        elements = struct.types.data
-        if (other := next((element for element in elements if element != elements[0]), None)) is not None:
-            raise self.error(f"all elements in struct must be same type but there is {other}")
-        if struct != self.value("inouts").type:
-            raise self.error(f"results are {struct}; expected those of the accumulator: {self.value('inouts').type}")
-        self._check_types_and_shape()
-        layouts = self.text("layoutA"), self.text("layoutB")
-        if self.text("typeA") not in _TRANSPOSABLE and layouts != ("row", "col"):
-            raise self.error(
-                f"given layouts layout_a = {layouts[0]} and layout_b = {layouts[1]} for input types"
-                f" {self.text('typeA')} and {self.text('typeB')} requires transpose. However, this is only supported"
-                f" for: {' and '.join(_TRANSPOSABLE)}"
-            )
-        if self.is_in_registers and layouts[0] != "row":
-            raise self.error("expected layout_a to be row for A in registers")
-        if self._saturation and self.text("typeD") != "s32":
-            raise self.error(
-                "`satfinite` can be only used with s32 accumulator, however the current accumulator is"
-                f" {self.text('typeD')}"
-            )
-        form, words = self._multiplication.form, self._words
-        if (expected := form.operands["d"].registers(slots_of(form, words))) != len(registers_of(struct)):
-            raise self.error(f"results {expected}, however output struct has {len(elements)} elements")
-
-    def _check_types_and_shape(self) -> None:
-        d, a, b = self.text("typeD"), self.text("typeA"), self.text("typeB")
-        if not self._rows("dtype"):
-            raise self.error(f"does not support the given output type {d}")
-        if d == "s32" and "neg" in (self.text("scaleA"), self.text("scaleB")):
-            raise self.error("has s32 output, scaleA and scaleB cannot be neg")
-        if not (rows := self._rows("dtype", "atype", "btype")):
-            raise self.error(f"{d} += {a} * {b}, it is not supported.")
-        if self.shape.m.data != _ROWS:
-            raise self.error(f"shape 'm' must be {_ROWS}")
-        if not (rows_of_k := self._rows("dtype", "atype", "btype", "k")):
-            raise self.error(f"shape 'k' must be {rows[0].cells['k'][0]} for input type {a}")
-        if not self._rows("dtype", "atype", "btype", "k", "n"):
-            raise self.error(
-                f"has input type {a} n is set to {self.shape.n.data}, it is not supported."
-                f" Expected {', '.join(rows_of_k[0].cells['n'])}."
-            )
-
-    def _rows(self, *columns: str) -> list[Row]:
-        return rows_with(WGMMA_DESCRIPTORS, {column: self._words[column] for column in columns})
-
-    @property
-    def is_in_registers(self) -> bool:
-        """True if A is in registers."""
-        return self.value("descriptorA").type != i64
-
-    @property
-    def _saturation(self) -> dict[str, str]:
-        return saturation_words(self, "satfinite")
-
-    @property
-    def _words(self) -> dict[str, str]:
-        words = {
-            "n": str(self.shape.n.data),
-            "k": str(self.shape.k.data),
-            "dtype": self.text("typeD"),
-            "atype": self.text("typeA"),
-            "btype": self.text("typeB"),
-        }
-        return words | ({"bitOp": "and"} if self.text("typeA") == "b1" else {})
-
-    @property
-    def _multiplication(self) -> InstructionTemplate:
-        """Template of the multiplication, with the operands of all its forms."""
-        scales = {"one": 1, "neg": -1}
-        forms = WGMMA_REGISTERS if self.is_in_registers else WGMMA_DESCRIPTORS
-        operands: dict[str, OperandTemplate] = {
-            "d": Registers([self.value("results_")]),
-            "a": Registers([self.value("descriptorA")]),
-            "a_desc": self.value("descriptorA"),
-            "b_desc": self.value("descriptorB"),
-            "scale_d": Temporary("p"),
-            "imm_scale_a": scales[self.text("scaleA")],
-            "imm_scale_b": scales[self.text("scaleB")],
-            "imm_trans_a": int(self.text("layoutA") == "col"),
-            "imm_trans_b": int(self.text("layoutB") == "row"),
-        }
-        return InstructionTemplate(forms, self._words | self._saturation, operands, late=("satfinite",))
-
-    def lower(self) -> Lowering:
-        adds = InstructionTemplate(
-            [compare.SETP],
-            {"CmpOp": "ne", "type": "b32"},
-            {"p": Temporary("p"), "a": int(self.text("scaleD") == "one"), "b": 0},
-        )
-        return Lowering([adds, self._multiplication], [(self.value("inouts"), self.value("results_"))])
+def _words(op: Operation) -> dict[str, str]:
+    """Return the modifiers of the multiplication by name."""
+    _, n, k = op.extents("shape")
+    words = {"n": str(n), "k": str(k), "dtype": op.text("typeD"), "atype": op.text("typeA"), "btype": op.text("typeB")}
+    return words | ({"bitOp": "and"} if words["atype"] == "b1" else {}) | saturation_words(op, "satfinite")
 
 
+def _multiplication(op: Operation) -> InstructionTemplate:
+    """Return the template of the multiplication, with the operands of all its forms."""
+    scales = {"one": 1, "neg": -1}
+    forms = WGMMA_DESCRIPTORS if op.text("descriptorA") == "i64" else WGMMA_REGISTERS
+    operands: dict[str, OperandTemplate] = {
+        "d": Registers([op.value("results_")]),
+        "a": Registers([op.value("descriptorA")]),
+        "a_desc": op.value("descriptorA"),
+        "b_desc": op.value("descriptorB"),
+        "scale_d": Temporary("p"),
+        "imm_scale_a": scales[op.text("scaleA")],
+        "imm_scale_b": scales[op.text("scaleB")],
+        "imm_trans_a": int(op.text("layoutA") == "col"),
+        "imm_trans_b": int(op.text("layoutB") == "row"),
+    }
+    return InstructionTemplate(forms, _words(op), operands, late=("satfinite",))
+
+
+def _lower(op: Operation) -> Lowering:
+    compared: dict[str, OperandTemplate] = {"p": Temporary("p"), "a": int(op.text("scaleD") == "one"), "b": 0}
+    adds = InstructionTemplate([compare.SETP], {"CmpOp": "ne", "type": "b32"}, compared)
+    return Lowering([adds, _multiplication(op)], [(op.value("inouts"), op.value("results_"))])
+
+
+def _struct_error(op: Operation) -> str:
+    struct = op.value("results_").type
+    assert isinstance(struct, LLVMStructType)
+    elements = struct.types.data
+    for element in elements:
+        if element != elements[0]:
+            return f"all elements in struct must be same type but there is {element}"
+    expected = op.text("inouts")
+    return "" if str(struct) == expected else f"results are {struct}; expected those of the accumulator: {expected}"
+
+
+def _type_error(op: Operation) -> str:
+    words = _words(op)
+
+    def rows(*columns: str) -> list[Row]:
+        return rows_with(WGMMA_DESCRIPTORS, {column: words[column] for column in columns})
+
+    d, a, b = words["dtype"], words["atype"], words["btype"]
+    if not rows("dtype"):
+        return f"does not support the given output type {d}"
+    if d == "s32" and "neg" in (op.text("scaleA"), op.text("scaleB")):
+        return "has s32 output, scaleA and scaleB cannot be neg"
+    if not (of_types := rows("dtype", "atype", "btype")):
+        return f"{d} += {a} * {b}, it is not supported."
+    if op.extents("shape")[0] != _ROWS:
+        return f"shape 'm' must be {_ROWS}"
+    if not (of_k := rows("dtype", "atype", "btype", "k")):
+        return f"shape 'k' must be {of_types[0].cells['k'][0]} for input type {a}"
+    if not rows("dtype", "atype", "btype", "k", "n"):
+        expected = ", ".join(of_k[0].cells["n"])
+        return f"has input type {a} n is set to {words['n']}, it is not supported. Expected {expected}."
+    return ""
+
+
+def _count_error(op: Operation) -> str:
+    template = _multiplication(op)
+    expected = template.form.operands["d"].registers(slots_of(template.form, template.present_words))
+    count = len(registers_of(op.value("results_").type))
+    return "" if count == expected else f"results {expected}, however output struct has {count} elements"
+
+
+_TRANSPOSED = (
+    "given layouts layout_a = {layoutA} and layout_b = {layoutB} for input types {typeA} and {typeB}"
+    " requires transpose. However, this is only supported for: f16 and bf16"
+)
+_SATURATED = "`satfinite` can be only used with s32 accumulator, however the current accumulator is {typeD}"
 WgmmaMmaAsync = operation(
     "nvvm.wgmma.mma_async(inouts: struct, descriptorA: i64|struct, descriptorB: i64, shape: shape, typeA: wgmma_type,"
     " typeB: wgmma_type, typeD: wgmma_type, scaleD: wgmma_scale_out, scaleA: wgmma_scale_in, scaleB: wgmma_scale_in,"
     " layoutA: mma_layout, layoutB: mma_layout, satfinite?: mma_int_overflow) -> results_: struct",
     "Multiplication by a warpgroup. The accumulator is an operand and the result."
-    " B is a descriptor. A is a descriptor or a struct of registers. In MLIR, A is always a descriptor."
-    " In the text, the type of the struct stands before the type of the accumulator.",
+    " Warploom extends MLIR: A may also be a struct of registers."
+    " The type of this struct then stands before the type of the accumulator.",
     *(*WGMMA_DESCRIPTORS, *WGMMA_REGISTERS),
     syntax="$descriptorA `,` $descriptorB `,` $inouts `,` $shape `,`"
     " `D` `[` $typeD `,` $scaleD (`,` $satfinite^)? `]` `,`"
     " `A` `[` $typeA `,` $scaleA `,` $layoutA `]` `,`"
     " `B` `[` $typeB `,` $scaleB `,` $layoutB `]`"
     " attr-dict `:` custom<WgmmaTypes>(type($descriptorA), type($inouts)) `->` type($results_)",
-    base=_Multiplication,
+    rules=[
+        _struct_error,
+        _type_error,
+        f"""
+        typeA!=f16|bf16 layoutA=col: {_TRANSPOSED}
+        typeA!=f16|bf16 layoutB=row: {_TRANSPOSED}
+        descriptorA!=i64 layoutA=col: expected layout_a to be row for A in registers
+        satfinite=satfinite typeD!=s32: {_SATURATED}
+        """,
+        _count_error,
+    ],
+    lower=_lower,
 )
 
 # Protocol --------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from warploom.nvvm.forms import WMMA
 
 _SPACES = ("", "global", "shared")
 _REGISTER_TYPES: dict[str, Attribute] = {"f16": VectorType(f16, [2]), "f32": f32, "f64": f64}
-"""LLVM type of a register of a fragment; the other elements are packed in 32-bit integers."""
+"""LLVM type of a fragment's register by PTX element type. Elements of other types are packed in i32."""
 _TYPE_SLOTS = {"d": "dtype", "a": "atype", "b": "btype", "c": "ctype", "r": "type"}
 """Name of the modifier with the element type of each operand."""
 _DEFAULT_TYPES = {"atype": "f16", "btype": "f16"}
@@ -155,9 +155,10 @@ WmmaStore = operation(
 )
 WmmaMma = operation(
     "nvvm.wmma.mma(layoutA as alayout: mma_layout, layoutB as blayout: mma_layout, eltypeA: mma_type,"
-    f" eltypeB: mma_type, b1Op?: mma_b1op, intOverflowBehavior?: mma_int_overflow, args*: any, {_SHAPE}) -> res: struct",
+    " eltypeB: mma_type,"
+    f" b1Op?: mma_b1op, intOverflowBehavior?: mma_int_overflow, args*: any, {_SHAPE}) -> res: struct",
     "Multiplication of fragments: A and B of `eltypeA`, the accumulator of `eltypeB`."
-    " MLIR lacks `b1Op` and `intOverflowBehavior`. In MLIR, the result has the type of the accumulator.",
+    " Warploom extends MLIR by `b1Op`, `intOverflowBehavior` and results of another type than the accumulator.",
     *WMMA,
     syntax="$args attr-dict `:` functional-type($args, $res)",
     base=_Multiplication,
