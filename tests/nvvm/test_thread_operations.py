@@ -53,6 +53,27 @@ def refusal(*lines: str) -> str:
     return caught.value.diagnostics[0].message
 
 
+# Syntax -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stated", "keyword", "word"),
+    [
+        ("nvvm.tcgen05.ld %t {pack, SHAPE} : i32", "nvvm.tcgen05.ld %t pack {SHAPE} : i32", ".pack::16b"),
+        ("nvvm.tcgen05.st %t, %i {unpack, SHAPE} : i32", "nvvm.tcgen05.st %t, %i unpack {SHAPE} : i32", ".unpack::16b"),
+        ("nvvm.prefetch %g {tensormap} : !llvm.ptr", "nvvm.prefetch tensormap, %g : !llvm.ptr", ".tensormap"),
+    ],
+)
+def test_the_dictionary_states_properties_that_have_keywords(stated: str, keyword: str, word: str) -> None:
+    def ptx(line: str) -> str:
+        text = line.replace("SHAPE", "shape = #nvvm.tcgen05_ldst_shape<shape_32x32b>")
+        whole = function(text).replace("%i: i32", "%t: !llvm.ptr<6>, %i: i32")
+        return str(wl.lower(whole, source="nvvm", to="ptx", target="sm_100a"))
+
+    assert word in ptx(stated)
+    assert ptx(stated) == ptx(keyword)
+
+
 # LLVM IR ----------------------------------------------------------------------------------------------------
 
 
@@ -289,6 +310,13 @@ def test_a_change_after_a_branch_reaches_the_blocks_that_it_dominates() -> None:
         ("nvvm.barrier #nvvm.reduction<or> %i -> i32\n  %1 = nvvm.barrier -> i32", "only a reduction has a result"),
         ("nvvm.pmevent id = 16", "id is 16; expected 0 to 15"),
         ("nvvm.pmevent", "expected id or mask, got neither"),
+        (
+            "nvvm.fence.proxy.acquire #nvvm.mem_scope<gpu> %g, %i",
+            "size is computed at run time; expected the constant 128",
+        ),
+        ("%0 = llvm.mlir.constant(16 : i32) : i32\n  nvvm.barrier id = %0", "id is 16; expected 0 to 15"),
+        ("nvvm.setmaxregister increase 232 {action = #nvvm<action increase>}", "expected action once"),
+        ("nvvm.setmaxregister increase 232 {action = 3 : i32}", "expected action once"),
         ("nvvm.prefetch %g : !llvm.ptr", "expected level or tensormap, got neither"),
         ("nvvm.prefetch tensormap, %n : !llvm.ptr<1>", "addr is in the global space; expected generic or const"),
         ("nvvm.prefetch level = L2 uniform, %g : !llvm.ptr", "uniform requires level L1, got L2"),
@@ -308,7 +336,7 @@ def test_a_change_after_a_branch_reaches_the_blocks_that_it_dominates() -> None:
     ],
 )
 def test_message(line: str, message: str) -> None:
-    text = refusal(line if line.startswith(("%0", "nvvm.p", "nvvm.i")) else f"%0 = {line}")
+    text = refusal(line if line.startswith(("%0", "nvvm.p", "nvvm.i", "nvvm.fence", "nvvm.setmax")) else f"%0 = {line}")
     assert message in text
     assert re.match(r"'nvvm\.[\w.]+'|custom", text) or "f8E5M2" in text
     assert "\n" not in text

@@ -52,6 +52,11 @@ def _call_reduction(op: Operation, build: LlvmBuilder) -> Sequence[SSAValue] | N
     return [build.resized(combined, i32)] * op.has("res")
 
 
+def _number_error(op: Operation) -> str:
+    number = op.constant("barrierId")
+    return "" if number is None or number in range(16) else f"id is {number}; expected 0 to 15"
+
+
 Barrier = operation(
     "nvvm.barrier(barrierId as a?: i32, numberOfThreads as b?: i32, reductionPredicate?: i32, reductionOp?: reduction)"
     " -> res?: i32",
@@ -61,13 +66,16 @@ Barrier = operation(
     syntax="(`id` `=` $barrierId^)? (`number_of_threads` `=` $numberOfThreads^)?"
     " (qualified($reductionOp)^ $reductionPredicate)? (`->` type($res)^)? attr-dict",
     words=_BAR,
-    rules="""
+    rules=[
+        _number_error,
+        """
         reductionOp !reductionPredicate: expected a reduction together with a predicate, got only the reduction
         !reductionOp reductionPredicate: expected a reduction together with a predicate, got only the predicate
         numberOfThreads !barrierId: number_of_threads requires an id
         reductionOp barrierId: a reduction uses barrier 0; expected no id, or no reduction
         res !reductionOp: only a reduction has a result
-    """,
+        """,
+    ],
     lower=_lower_barrier,
     to_llvm=_call_reduction,
 )
@@ -77,6 +85,7 @@ BarrierArrive = operation(
     barrier.BARRIER_ARRIVE,
     syntax="(`id` `=` $barrierId^)? `number_of_threads` `=` $numberOfThreads attr-dict",
     words=_BAR,
+    rules=[_number_error],
     lower=lambda op: op.instruction(a=op.optional("barrierId") or 0),
 )
 Exit = operation("nvvm.exit", "End of the thread.", control.EXIT)

@@ -64,7 +64,10 @@ FenceProxyAcquire = operation(
     "Acquire fence from the generic to the tensormap proxy for the `size` (128) bytes at `addr`.",
     barrier.FENCE_PROXY_TENSORMAP,
     syntax=f"$scope $addr `,` $size {_TENSOR_MAP_PROXIES}",
-    rules=_TENSOR_MAP_RULES,
+    rules=[
+        _TENSOR_MAP_RULES,
+        lambda op: "size is computed at run time; expected the constant 128" if op.constant("size") is None else "",
+    ],
 )
 FenceProxyRelease = operation(
     f"nvvm.fence.proxy.release({_TENSOR_MAP_FIELDS})",

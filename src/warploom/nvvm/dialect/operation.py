@@ -73,6 +73,13 @@ class Operation(IRDLOperation, ABC):
     RULES: ClassVar[Sequence[Rule]] = ()
     """Rules of MLIR."""
 
+    def __post_init__(self) -> None:
+        # As in MLIR, the attribute dictionary of the text may state a property that has a keyword of its own.
+        for name in self.get_irdl_definition().properties:
+            if name in self.attributes and name not in self.properties:
+                self.properties[name] = self.attributes.pop(name)
+        super().__post_init__()
+
     # Fields -------------------------------------------------------------------------------------------------
 
     def has(self, name: str) -> bool:
@@ -96,6 +103,10 @@ class Operation(IRDLOperation, ABC):
         """Return the value of an integer property."""
         found: IntegerAttr = getattr(self, name)
         return found.value.data
+
+    def constant(self, name: str) -> int | None:
+        """Return the value of an integer operand, or None if the operand is absent or computed at run time."""
+        return Immediate(self.value(name)).constant if self.has(name) else None
 
     def extents(self, name: str) -> tuple[int, ...]:
         """Return the numbers of a property such as `#nvvm.shape`."""
@@ -135,6 +146,9 @@ class Operation(IRDLOperation, ABC):
 
     def verify_(self) -> None:
         """Raise VerifyException if MLIR refuses the operation or its PTX is illegal."""
+        for name in self.get_irdl_definition().properties:
+            if name in self.attributes:
+                raise self.error(f"the attribute dictionary states {name} again; expected {name} once")
         try:
             self.check()
             instructions = [

@@ -119,7 +119,7 @@ TensorStore = _copy(
     ],
 )
 TensorReduce = _copy(
-    "reduce(tmaDescriptor: ptr, srcMem in src: ptr3, redKind as redOp: tma_redux_kind, mode: tma_store_mode = tile,"
+    "reduce(tmaDescriptor: ptr0, srcMem in src: ptr3, redKind as redOp: tma_redux_kind, mode: tma_store_mode = tile,"
     " coordinates*: i32, l2CacheHint?: i64)",
     "Reduction of a box in shared memory into a tensor in global memory.",
     _REDUCTIONS,
@@ -127,7 +127,6 @@ TensorReduce = _copy(
     " attr-dict `:` custom<Pointer>(type($tmaDescriptor)) `,` custom<Pointer>(type($srcMem))",
     [
         """
-        tmaDescriptor!=generic: expected a generic address of a tensor map
         mode=tile_scatter4: Scatter mode not supported for CpAsyncBulkTensorReduceOp
         """,
         _box_error,
