@@ -56,7 +56,7 @@ def _item(text: str) -> _Item:
 
 
 def call_of(operation: dialect.Operation, build: LlvmBuilder) -> Sequence[SSAValue] | None:
-    """Append the call of the intrinsic that replaces an operation. Return the values for the operation's results.
+    """Append the call that replaces an operation. Return the values for the operation's results.
 
     The result is None if LLVM 22 has no intrinsic that states all modifiers.
     """
@@ -86,7 +86,7 @@ def call_of(operation: dialect.Operation, build: LlvmBuilder) -> Sequence[SSAVal
 
 
 def _loses_words(name: str, form: Form, slots: Mapping[str, str], signature: str) -> bool:
-    """Return True if a modifier of the instruction is neither in the intrinsic's name nor in its arguments."""
+    """Return True if a modifier is neither in the intrinsic's name nor in its arguments."""
     items = [item for item in _read_signature(signature).operands if item.operand in form.operands]
     stated = {item.operand for item in _read_signature(signature).operands} | {"ss", "space"}
     stated |= {form.operands[item.operand].when for item in items}
@@ -127,7 +127,7 @@ def _values(operand: OperandTemplate, item: _Item, build: LlvmBuilder) -> Iterat
 
 
 def _packed(value: SSAValue, build: LlvmBuilder) -> SSAValue:
-    """Return a vector of integers of 8 or 16 bits as one integer, and an integer of 8 bits as one of 16 bits."""
+    """Return a vector of integers as one integer, an i8 as an i16, and another value itself."""
     match value.type:
         case IntegerType(width=width) if width.data == 8:
             return build.resized(value, i16)

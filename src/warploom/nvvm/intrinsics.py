@@ -189,7 +189,7 @@ class Pattern:
 
 @cache
 def _table() -> dict[str, dict[str, Any]]:
-    """Return the tables of intrinsics.toml. The keys are forms, and `codes` and `spelling` for two general tables."""
+    """Return the tables of intrinsics.toml: those of forms, and the two tables `codes` and `spelling`."""
     return tomllib.loads(files("warploom.nvvm").joinpath("intrinsics.toml").read_text(encoding="utf-8"))
 
 
@@ -201,7 +201,7 @@ def _entries() -> Iterator[tuple[Form, dict[str, Any]]]:
 
 
 def codes() -> dict[str, list[str]]:
-    """Return the lists of modifiers that an argument of a call encodes as an index, such as `kind`, by name."""
+    """Return the lists of modifiers that calls encode as an index, such as `kind`, by name."""
     return _table()["codes"]
 
 

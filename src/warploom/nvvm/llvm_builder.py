@@ -23,7 +23,7 @@ class LlvmBuilder:
     operations: list[Operation] = field(default_factory=list[Operation])
 
     def intrinsic(self, name: str, args: Sequence[SSAValue], *results: Attribute) -> SSAValue | None:
-        """Call the intrinsic `llvm.nvvm.<name>`. Return its result, a struct for several, or None for no results."""
+        """Call the intrinsic `llvm.nvvm.<name>`. Return its result: a struct for several, None for none."""
         types = [LLVMStructType.from_type_list(results)] if len(results) > 1 else list(results)
         call = llvm.CallIntrinsicOp(f"llvm.nvvm.{name}", args, types)
         self.operations.append(call)

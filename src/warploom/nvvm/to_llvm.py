@@ -19,7 +19,7 @@ from warploom.nvvm.mlir_text import ParsedModule
 
 
 def to_llvm(parsed: ParsedModule) -> ModuleOp:
-    """Replace the nvvm operations of a module in place by calls of intrinsics or inline PTX. Return the module.
+    """Replace nvvm operations in place by calls of intrinsics or inline PTX. Return the module.
 
     Errors: LowerError lower.unknown for an operation without an intrinsic that has a value of several registers
     """
@@ -51,7 +51,7 @@ def _replacement(operation: dialect.Operation, build: LlvmBuilder) -> Sequence[S
 
 
 def _unsupported_type(operation: dialect.Operation) -> Attribute | None:
-    """Return the type of the first operand or result that is no struct and needs several registers, or None."""
+    """Return the type of the first value that inline PTX cannot have in its registers, or None."""
     for value in (*operation.operands, *operation.results):
         types = elements_of(value.type) if isinstance(value.type, LLVMStructType) else [value.type]
         # A value, or each element of a struct, needs exactly one register.

@@ -48,7 +48,7 @@ class EnumAttribute(Data[str], ABC):
 
 
 class BareEnumAttribute(EnumAttribute, SpacedOpaqueSyntaxAttribute):
-    """Enumeration attribute without inner angle brackets: `#nvvm<action increase>`, not `#nvvm.action<increase>`."""
+    """Enumeration attribute without inner angle brackets: `#nvvm<action increase>`."""
 
 
 class ExtentsAttribute(ParametrizedAttribute, ABC):
@@ -189,7 +189,7 @@ _TABLE = """
     wgmma_scale_out: zero one                           # factor of the accumulator: `zero` overwrites it
     wgmma_type: f16 tf32 u8 s8 b1 bf16 e4m3 e5m2 f32 s32
 """
-"""Enumerations of MLIR and their cases. `case=word` states the PTX modifier if it differs from the case."""
+"""Enumerations of MLIR and their cases. `case=word` states a PTX modifier that differs."""
 
 
 def _enumerations() -> Iterator[type[EnumAttribute]]:

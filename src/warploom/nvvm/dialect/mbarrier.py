@@ -173,7 +173,7 @@ MbarrierArriveDropExpectTx = operation(
 
 
 class _Test(_Ordered):
-    """Base class of tests for the completion of a phase. An i64 is the state of the phase, and an i32 its parity."""
+    """Base class of tests for the completion of a phase, given by its state (i64) or parity (i32)."""
 
     def at(self, address: SSAValue | Temporary, space: str) -> InstructionTemplate:
         parity = "parity" if self.text("stateOrPhase") == "i32" else ""

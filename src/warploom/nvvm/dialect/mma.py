@@ -50,7 +50,7 @@ def accumulator_type(type: Attribute) -> str:
 
 
 def saturation_words(op: Operation, name: str) -> dict[str, str]:
-    """Return the modifier `.satfinite` by name if the property `name` is "satfinite", else an empty dictionary."""
+    """Return the modifier `.satfinite` by name if the property `name` is "satfinite", else no modifier."""
     return {"satfinite": "satfinite"} if op.has(name) and op.text(name) == "satfinite" else {}
 
 

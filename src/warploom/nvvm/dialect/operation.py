@@ -356,7 +356,7 @@ class InlinePtx(Operation):
                 raise self.error(f"text contains '{{${kind}{max(ranks)}}}'; expected {expected}")
 
     def _placeholders(self) -> dict[str, tuple[Sequence[SSAValue], dict[int, int]]]:
-        """Return the values of each kind of placeholder, and a map from the number in the text to the index of a value.
+        """Return the values of each kind of placeholder, and the index of a value by number in the text.
 
         As in MLIR, the numbers may have gaps if the text has a placeholder for each value: `{$r3}` may be the only one.
         """

@@ -11,7 +11,7 @@ _FIELDS = (
     "matrixD as d_tmem: ptr6, matrixA as a_desc: i64|ptr6, matrixB as b_desc: i64, idesc: i32,"
     " enableInputD as enable_input_d: i1"
 )
-"""Operands of all multiplications. A is in shared memory (a descriptor) or in tensor memory (a pointer)."""
+"""Operands of all multiplications. A is a descriptor (shared memory) or a pointer (tensor memory)."""
 _NAMES = ("matrixD", "matrixA", "matrixB", "idesc", "enableInputD")
 _COLLECTOR = "collectorOp: tcgen05_mma_collectorop = discard"
 

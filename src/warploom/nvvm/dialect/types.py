@@ -76,7 +76,7 @@ def width_of(type: Attribute) -> int:
 
 
 def elements_of(type: Attribute) -> Sequence[Attribute]:
-    """Return one type for each register of a struct or vector. A vector in one register is returned as it is."""
+    """Return one type for each register of a struct or vector, or the type itself for one register."""
     match type:
         case LLVMStructType():
             return type.types.data
