@@ -28,7 +28,7 @@ CpAsyncWaitGroup = operation(
 )
 CpAsyncMbarrierArrive = operation(
     "nvvm.cp.async.mbarrier.arrive(addr in space: ptr0|ptr3, noinc: bool = 0)",
-    "Arrival at an mbarrier once the thread's earlier cp.async copies are complete."
+    "Arrival at an mbarrier once the thread's earlier asynchronous copies are complete."
     " Without `noinc`, the operation first increases the pending count by 1.",
     async_copy.ARRIVE,
     syntax="$addr attr-dict `:` type(operands)",

@@ -116,7 +116,8 @@ class Operation(IRDLOperation, ABC):
     def text(self, name: str) -> str:
         """Return the case or number of a property, the state space of a pointer, or the type of another value.
 
-        The result is "generic" for a generic pointer, and "" for an absent field.
+        The result is "generic" for a generic pointer, and "" for an absent field. The text of `name` is the name of the
+        operation without that of the dialect.
         """
         match getattr(self, name, None):
             case EnumAttribute(data=case):
@@ -129,6 +130,8 @@ class Operation(IRDLOperation, ABC):
                 return str(other)
             case TypeAttribute() as stated:
                 return str(stated)
+            case str() as operation_name:
+                return operation_name.removeprefix("nvvm.")
             case _:
                 return ""
 

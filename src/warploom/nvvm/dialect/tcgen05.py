@@ -6,7 +6,7 @@ from warploom.nvvm.dialect.operation import Operation, operation
 from warploom.nvvm.dialect.types import registers_of
 
 _GROUP = "group: cta_group = cta_1"
-_WRONG_MULTICAST_64 = "Shape 64x128b requires multicast warpx2_01_23 or warpx2_02_13 for tcgen05.cp Op"
+_WRONG_MULTICAST_64 = "Shape 64x128b requires multicast warpx2_01_23 or warpx2_02_13 for {name} Op"
 _REGISTERS_OF_SHAPE = {"16x128b": 2, "16x256b": 4}
 
 Alloc = operation(
@@ -62,9 +62,9 @@ Cp = operation(
     tcgen05.CP,
     syntax="$taddr `,` $smem_desc attr-dict",
     rules=f"""
-        shape!=shape_64x128b|shape_32x128b multicast!=none: Invalid multicast type for tcgen05.cp Op
+        shape!=shape_64x128b|shape_32x128b multicast!=none: Invalid multicast type for {{name}} Op
         shape=shape_64x128b multicast!=warpx2_02_13|warpx2_01_23: {_WRONG_MULTICAST_64}
-        shape=shape_32x128b multicast!=warpx4: Shape 32x128b requires multicast warpx4 for tcgen05.cp Op
+        shape=shape_32x128b multicast!=warpx4: Shape 32x128b requires multicast warpx4 for {{name}} Op
     """,
     lower=lambda op: op.instruction({"dst_fmt": "b8x16"} if op.has("srcFormat") else {}),
 )
