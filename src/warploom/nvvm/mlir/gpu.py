@@ -127,8 +127,8 @@ def _shuffle(operation: Operation, build: LlvmBuilder) -> list[SSAValue]:
     made = Shuffle.build(operands=[lanes, value, offset, clamp], properties=properties, result_types=[result])
     build.operations.append(made)
     if not is_tested:
-        return [made.res, build.flag(condition=True)]
-    return [build.element(made.res, 0), build.element(made.res, 1)]
+        return [made.results[0], build.flag(condition=True)]
+    return [build.element(made.results[0], 0), build.element(made.results[0], 1)]
 
 
 _LOWERINGS: dict[str, Callable[[Operation, LlvmBuilder], list[SSAValue]]] = {
