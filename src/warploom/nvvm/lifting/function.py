@@ -36,7 +36,7 @@ from warploom.ptx.flow import EXIT
 _LEAST_TARGETS = 4
 """Number of different targets for which LLVM always emits a branch table.
 
-For fewer targets it may emit comparisons.
+For fewer targets it may emit comparisons, and for a repeated target one more block for each repetition.
 """
 
 
@@ -264,38 +264,38 @@ class _Lifter:
         if following is None:
             self._add(llvm.BrOp(self._targets[taken], *self._passed(taken)))
             return
-        if jump.guard is not None:
-            condition = self._value(jump.guard)
-        else:
-            # No path reaches the next block. LLVM keeps it, because it does not evaluate the condition.
-            condition = self._add(llvm.ConstantOp(IntegerAttr(1, i1), i1)).results[0]
+        # If no path reaches the next block, LLVM keeps it, because it does not evaluate the condition of the text.
+        true = llvm.ConstantOp(IntegerAttr(1, i1), i1)
+        condition = self._add(true).results[0] if jump.guard is None else self._value(jump.guard)
         branches = [(self._targets[number], self._passed(number)) for number in (taken, following)]
         (first, first_values), (second, second_values) = branches[::-1] if jump.negated else branches
         made = llvm.CondBrOp(condition, first, first_values, second, second_values)
-        if jump.negated or jump.binding.slots["uni"] or jump.guard is None:
+        if jump.negated or jump.binding.slots["uni"] or jump.guard is None or taken == following:
             guard = "" if jump.guard is None else f"@{'!' * jump.negated}$0 "
             made.attributes[JUMP] = StringAttr(f"{guard}{jump.text.split()[0]} ${{1:l}};")
         self._add(made)
 
     def _switch(self, block: BasicBlock, jump: Step) -> None:
-        if jump.guard is not None or block.next is not None:
-            refuse(jump.node, "LLVM has no branch table with a predicate or before instructions that no path reaches")
-        unreachable = self._after[self._number] = Block([llvm.UnreachableOp()])
-        cases = [(self._targets[number], self._passed(number)) for number in block.targets]
-        values = [each for _, passed in cases for each in passed]
-        numbers = DenseIntElementsAttr.from_list(VectorType(i32, [len(cases)]), list(range(len(cases))))
+        if jump.guard is not None:
+            refuse(jump.node, "LLVM has no branch table with a predicate", "jump over it with the negated predicate")
+        default = self._targets[block.next] if block.next is not None else Block([llvm.UnreachableOp()])
+        passed = [] if block.next is None else self._passed(block.next)
+        if block.next is None:
+            self._after[self._number] = default
+        values = [self._passed(number) for number in block.targets]
         made = operation_class("llvm.switch").create(
-            operands=[self._value(jump.read[0]), *values],
+            operands=[self._value(jump.read[0]), *passed, *chain.from_iterable(values)],
             properties={
-                "case_values": numbers,
-                "case_operand_segments": DenseArrayBase.from_list(i32, [len(passed) for _, passed in cases]),
-                "operandSegmentSizes": DenseArrayBase.from_list(i32, [1, 0, len(values)]),
+                "case_values": DenseIntElementsAttr.from_list(VectorType(i32, [len(values)]), list(range(len(values)))),
+                "case_operand_segments": DenseArrayBase.from_list(i32, list(map(len, values))),
+                "operandSegmentSizes": DenseArrayBase.from_list(i32, [1, len(passed), sum(map(len, values))]),
             },
-            successors=[unreachable, *(target for target, _ in cases)],
+            successors=[default, *(self._targets[number] for number in block.targets)],
         )
         distinct = list(dict.fromkeys(block.targets))
         assert jump.binding is not None
-        if len(distinct) < _LEAST_TARGETS or jump.binding.slots["uni"]:
+        is_short = len(distinct) < max(_LEAST_TARGETS, len(block.targets))
+        if is_short or jump.binding.slots["uni"] or block.next is not None:
             labels = ", ".join(f"${{{distinct.index(number) + 1}:l}}" for number in block.targets)
             table = f"table_${{:uid}}: .branchtargets {labels};"
             made.attributes[JUMP] = StringAttr(f"{table}\n{jump.text.split()[0]} $0, table_${{:uid}};")
