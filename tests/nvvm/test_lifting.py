@@ -252,28 +252,51 @@ def test_a_module_is_unchanged(name: str) -> None:
 @pytest.mark.parametrize(
     ("ptx", "sentence", "hint"),
     [
-        (kernel("bra.uni away;"), "the label 'away' is not declared", "write 'away:'"),
-        (kernel("brx.idx %r0, away;"), "the branch table 'away' is not declared", "away: .branchtargets"),
-        (kernel("@%guard ret;"), "the predicate '%guard' is not declared", ".reg .pred %guard;"),
-        (kernel("foo.b32 %r1, %r2;"), "unknown instruction 'foo.b32'", ""),
-        (kernel("t: .branchtargets end;\n@%p1 brx.idx %r0, t;\nend: ret;"), "with a predicate", "jump over it"),
+        (kernel("t: .branchtargets end;\n@%p1 brx.idx %r0, t;\nend: ret;"), "with a predicate", "branch around it"),
         (kernel(".reg .b8 %c<2>;\nmov.b16 %h0, {%c0, %c1};\nret;"), "no registers of 8 bits", ".b16 registers"),
-        (kernel("tex.1d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%rd0, {%r0}];"), "unsupported", "global memory"),
-        (kernel("suld.b.1d.b32.trap {%r1}, [%rd0, {%r0}];"), "unsupported", "global memory"),
-        (kernel("ret;", directives='.pragma "abc";'), "attribute for the directive '.pragma'", "in the body"),
-        (kernel("ret;", directives=".maxnctapersm 2"), "the directive '.maxnctapersm'", "'.minnctapersm'"),
-        (kernel("ld.global.b32 %r1, [k_param_0];", ".global .b32 k_param_0;"), "the name 'k_param_0'", "another name"),
-        (f"{HEAD}.visible .entry k(.param .texref t) {{ ret; }}", "no parameter of the type '.texref'", ".u64"),
-        (f"{HEAD}.visible .entry k(.param .u32 .ptr .const c) {{ ret; }}", "pointers of 64 bits only", "'.u64'"),
-        (f"{HEAD}.entry k(.param .align 4 .b8 c[8]) {{ ret; }}", "not visible to 16 bytes", ".visible"),
+        (kernel("tex.1d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%rd0, {%r0}];"), "cannot lift 'tex.1d", "global memory"),
+        (kernel("suld.b.1d.b32.trap {%r1}, [%rd0, {%r0}];"), "cannot lift 'suld.b.1d", "global memory"),
+        (kernel("ret;", directives='.pragma "abc";'), "the directive .pragma", "in the body"),
+        (kernel("ld.global.b32 %r1, [k_param_0];", ".global .b32 k_param_0;"), "the use of 'k_param_0'", "rename"),
+        (f"{HEAD}.visible .entry k(.param .texref t) {{ ret; }}", "a parameter of the type .texref", ".u64"),
+        (f"{HEAD}.visible .entry k(.param .u32 .ptr .const c) {{ ret; }}", "pointers of 64 bits only", ".u64"),
+        (
+            f"{HEAD}.entry k(.param .align 4 .b8 c[8]) {{ ret; }}",
+            "without .visible to 16 bytes",
+            "declare 'k' .visible",
+        ),
     ],
 )
 def test_what_llvm_cannot_represent_is_refused(ptx: str, sentence: str, hint: str) -> None:
     with pytest.raises(LowerError, match=re.escape(sentence)) as refused:
         lifted(ptx)
     (diagnostic,) = refused.value.diagnostics
+    assert diagnostic.code == "lower.lift"
     assert diagnostic.span is not None
     assert hint in diagnostic.hint
+
+
+@pytest.mark.parametrize(
+    ("ptx", "sentence"),
+    [
+        (kernel("bra.uni away;"), "'away' is not declared"),
+        (kernel("@%guard ret;"), "'%guard' is not declared"),
+        (kernel("mov.u32 %x, 1;"), "'%x' is not declared"),
+        (kernel("foo.b32 %r1, %r2;"), "unknown instruction 'foo.b32'"),
+        (kernel("add.u64 %r1, %r1, %r1;"), "operand d is the register '%r1' of .b32"),
+        (kernel('.include "more.ptx"'), ".include does not belong in a body"),
+        (kernel("L: L: ret;"), "'L' is declared twice"),
+        (kernel("ret;", directives=".maxntid 1, 2, 3, 4"), ".maxntid has 4 numbers"),
+        (kernel("ret;", ".visible .entry k() { ret; }"), "'k' is declared twice"),
+        (kernel("ret;", ".global .u32 a[3] = {1, 2, 3, 4};"), "'a' has 4 initial values for 3 elements"),
+        (kernel("wgmma.fence.sync.aligned;").replace("sm_90a", "sm_80"), "needs sm_90a"),
+        (kernel("ret;").replace("_size 64", "_size 32"), "do not support 32-bit addresses"),
+    ],
+)
+def test_illegal_ptx_is_refused_at_its_place(ptx: str, sentence: str) -> None:
+    with pytest.raises(LowerError, match=re.escape(sentence)) as refused:
+        lifted(ptx)
+    assert all(each.span is not None for each in refused.value.diagnostics)
 
 
 def test_operations_stand_for_instructions() -> None:

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import IntegerType, f32, f64, i1
 from xdsl.ir import Attribute
 
 from warploom.diagnostics import Diagnostic, Severity
-from warploom.isa.binding.bind import Binding, bind, is_unjudged
+from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.binding.vectors import MEMBERS, expand_vectors
 from warploom.isa.instructions import control, move
 from warploom.isa.model.types import TYPES
@@ -33,12 +33,11 @@ from warploom.ptx import (
 from warploom.ptx.scopes import Scope as PtxScope
 
 _TABLES = (".branchtargets", ".callprototype", ".calltargets")
-"""Directives whose name is the label before them."""
+"""Directives that a label names, as in `t: .branchtargets A, B;`."""
 _OMITTED = (*_TABLES, ".loc", ".file", ".section")
-"""Directives that are debug information or that the label before them adds."""
+"""Directives that are debug information, or that are added with their label."""
 _BYTE_MOVES = (move.PACK2, move.PACK4, move.UNPACK2, move.UNPACK4)
 """Forms that need registers of 8 bits if the vector consists of bytes."""
-_INSTEAD_OF_TEXTURE = "lifting supports no textures and surfaces; access global memory instead"
 _NAME = re.compile(r"[A-Za-z_$%][\w$%.]*")
 
 
@@ -66,8 +65,10 @@ class Register:
 class Step:
     r"""Instruction, declaration or pragma.
 
-    `text` is its PTX without a guard, with a mark in place of each register. The mark of `read[2]` is `\0read 2\0`.
-    `names` has the registers by their names in the instruction.
+    `text` is its PTX without a guard. `\0read 2\0` is the placeholder of the register `read[2]`, and `$` is doubled.
+    `read` are the registers that the instruction only reads, and `write` those that it overwrites. `change` are those
+    that may keep their old value: operands that are read and written, and results under a guard. `targets` are the
+    labels to which the instruction may jump. `names` has the registers by their names in the instruction.
     """
 
     node: Node
@@ -93,12 +94,12 @@ _Scope = PtxScope[Register, str, str]
 
 
 def flatten(function: Function, names: Mapping[str, str]) -> list[Step | str]:
-    """Return the steps and labels of a function in the order of the text.
+    """Return the steps and labels of a legal function in the order of the text, without nested scopes.
 
-    `names` maps names of the module and of parameters to their new names. Variables of the function whose names are
-    taken get new names. Debug information is omitted.
+    `names` maps the names of module symbols and parameters to their names in LLVM. A local variable with one of these
+    names is renamed. Debug information is omitted.
 
-    Errors: LowerError lower.lift, and the rule codes of `check` for unknown instructions
+    Errors: LowerError lower.lift
     """
     assert function.body is not None
     flattener = _Flattener(set(names.values()))
@@ -158,7 +159,7 @@ class _Flattener:
                     pass
 
     def _unused(self, name: str) -> str:
-        """Return a name that nothing else in the function has. LLVM's registers have names with `%`."""
+        """Return an unused name: without `%`, which LLVM gives to its registers, and with a number if necessary."""
         plain = name.replace("%", "")
         found, number = plain, 0
         while found in self._taken:
@@ -179,14 +180,11 @@ def _step(instruction: Instruction, scope: _Scope) -> Step:
     bound = expand_vectors(instruction, lambda name: _members(name, scope))
     binding = bind(bound)
     if isinstance(binding, Diagnostic):
-        raise LowerError([replace(binding, hint=_INSTEAD_OF_TEXTURE) if is_unjudged(instruction.opcode) else binding])
-    step = Step(instruction, binding=binding, targets=_targets(instruction, binding, scope))
+        # `check` knows no operands of texture and surface instructions.
+        refuse(instruction, f"cannot lift '{instruction.opcode}'", "use global memory in place of the texture")
+    step = Step(instruction, binding=binding, targets=_targets(binding, scope))
     if (guard := instruction.guard) is not None:
         step.guard, step.negated = _register(guard.name, scope), guard.negated
-        if step.guard is None:
-            refuse(
-                instruction, f"the predicate '{guard.name}' is not declared", f"declare it: .reg .pred {guard.name};"
-            )
     access = {each.at[0]: each.spec.access for each in binding.operands.values()}
     operands: list[Name] = []
     for number, operand in enumerate(bound.operands):
@@ -196,29 +194,21 @@ def _step(instruction: Instruction, scope: _Scope) -> Step:
             role = "write" if access[number] == "write" and step.guard is None else "change"
         operands.append(Name(_NAME.sub(lambda found, role=role: _mark(found[0], role, step, scope), str(operand))))
     if binding.form in _BYTE_MOVES and any(TYPES[each.word].bits == 8 for each in step.names.values()):
-        refuse(
-            instruction, "LLVM has no registers of 8 bits", "declare .b16 registers, and shift and combine their bits"
-        )
+        hint = "declare .b16 registers, and shift and combine their bits"
+        refuse(instruction, f"cannot lift '{instruction.opcode}' of bytes: LLVM has no registers of 8 bits", hint)
     step.text = str(replace(bound, guard=None, operands=tuple(operands)))
     return step
 
 
-def _targets(instruction: Instruction, binding: Binding, scope: _Scope) -> tuple[str, ...]:
+def _targets(binding: Binding, scope: _Scope) -> tuple[str, ...]:
     """Return the labels to which an instruction may jump."""
     names: Sequence[str] = ()
     if binding.form is control.BRA:
         names = (str(binding.operands["tgt"].operand),)
     elif binding.form is control.BRX:
-        name = str(binding.operands["tlist"].operand)
-        if (table := scope.table(name)) is None:
-            refuse(instruction, f"the branch table '{name}' is not declared", f"declare it: {name}: {_TABLES[0]} ...;")
-        names = table.names
-    found: list[str] = []
-    for name in names:
-        if (label := scope.label(name)) is None:
-            refuse(instruction, f"the label '{name}' is not declared", f"write '{name}:' before an instruction")
-        found.append(label)
-    return tuple(found)
+        table = scope.table(str(binding.operands["tlist"].operand))
+        names = () if table is None else table.names
+    return tuple(filter(None, map(scope.label, names)))
 
 
 def _mark(text: str, role: str, step: Step, scope: _Scope) -> str:

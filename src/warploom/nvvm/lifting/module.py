@@ -27,15 +27,18 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMPointerType, LLVMStructType, LLVMVoidType
 from xdsl.ir import Attribute, Block, Operation, Region
 
+from warploom.check import check
+from warploom.diagnostics import Severity
 from warploom.isa.model.parameters import size_of
 from warploom.isa.model.types import TYPES
 from warploom.nvvm.dialect.types import ADDRESS_SPACES, pointer_to
+from warploom.nvvm.errors import LowerError
 from warploom.nvvm.lifting.flatten import flatten, refuse
 from warploom.nvvm.lifting.function import lift_body
 from warploom.ptx import Directive, Float, Function, Initializer, Integer, Module, Node, Variable, parse
 
 _NO_PASSES = ("noinline", "optnone")
-"""Function attributes that keep LLVM from moving, merging and copying blocks."""
+"""Function attributes that keep LLVM from moving, merging and copying blocks. `optnone` requires `noinline`."""
 _INTEGER_DIRECTIVES = {
     ".minnctapersm": "nvvm.minctasm",
     ".maxnreg": "nvvm.maxnreg",
@@ -43,22 +46,22 @@ _INTEGER_DIRECTIVES = {
 }
 _EXTENT_DIRECTIVES = {".maxntid": "nvvm.maxntid", ".reqntid": "nvvm.reqntid", ".reqnctapercluster": "nvvm.cluster_dim"}
 _LOCAL_ALIGNMENT = 16
-"""Least alignment in bytes of arrays in signatures of functions that are not visible."""
+"""Least alignment in bytes that LLVM gives to array parameters of functions without `.visible`."""
 _POINTER_ALIGNMENT = 4
 """Alignment in bytes of the object that a parameter with `.ptr` and without `.align` points to."""
 _LINKAGES = {"visible": "external", "extern": "external", "weak": "weak", "common": "common", "": "internal"}
 """LLVM linkage of each PTX linkage."""
-_INSTEAD = {".pragma": "write it in the body", ".maxnctapersm": "write '.minnctapersm'"}
-"""What to write instead of a directive of a kernel."""
 
 
 def lift(text: str | Module) -> ModuleOp:
     """Return an MLIR module with the functions and variables of a PTX module.
 
     Errors: PtxSyntaxError; LowerError lower.lift for PTX that LLVM cannot represent, and the rule codes of `check` for
-        unknown instructions
+        illegal PTX
     """
     module = parse(text) if isinstance(text, str) else text
+    if found := [each for each in check(module) if each.severity is Severity.ERROR]:
+        raise LowerError(found)
     textual = _textual_names(module)
     names = {name: name for name in (*module.functions, *module.variables)}
     operations: list[Operation] = []
@@ -89,10 +92,9 @@ def lift(text: str | Module) -> ModuleOp:
 
 
 def _textual_names(module: Module) -> set[str]:
-    """Return the variables and functions that stay text.
+    """Return the names of the variables and functions that become text in `llvm.module_asm`.
 
-    These are the ones that LLVM lacks, and the variables that they name. LLVM has no aliases of functions that only
-    text calls.
+    These are the ones that LLVM cannot represent, functions with an alias, and the variables to which they refer.
     """
     variables, functions = module.variables, module.functions
     pending = [name for name, each in variables.items() if not _has_equivalent(each)]
@@ -111,7 +113,7 @@ def _textual_names(module: Module) -> set[str]:
 
 
 def _text_of(item: Function | Variable, module: Module, textual: set[str]) -> list[str]:
-    """Return the text of an item, after declarations of the functions with other text that it names."""
+    """Return declarations of the functions to which an item refers and that are no text, then the PTX of the item."""
     text = re.sub(r"(?m)^\s*\.loc\b.*\n", "", str(replace(item)))
     named = [module.functions.get(each) for each in sorted(_names_in(text) - {item.name, *textual})]
     return [*(str(replace(each, body=None)) for each in named if each is not None), text]
@@ -130,7 +132,7 @@ def _function(function: Function, module_names: Mapping[str, str]) -> llvm.FuncO
     names = {each.name: f"{function.name}_param_{number}" for number, each in enumerate(function.params)}
     names |= {each.name: "func_retval0" for each in function.returns}
     for name in module_names.keys() & names.values() & _names_in(str(function)):
-        refuse(function, f"LLVM gives the name '{name}' of the module to a parameter", "choose another name")
+        refuse(function, f"cannot lift the use of '{name}': LLVM gives this name to a parameter", "rename the variable")
     types = [each for each, _ in parameters]
     return llvm.FuncOp(
         function.name,
@@ -144,7 +146,8 @@ def _function(function: Function, module_names: Mapping[str, str]) -> llvm.FuncO
 
 def _linkage(node: Node, words: tuple[str, ...]) -> str:
     if (found := _LINKAGES.get(".".join(words))) is None:
-        refuse(node, f"LLVM has no linkage '{' '.join(words)}'", "write at most one of .visible, .weak and .extern")
+        linkage = " ".join(f".{word}" for word in words)
+        refuse(node, f"cannot lift the linkage {linkage}", "write one of .visible, .extern, .weak and .common")
     return found
 
 
@@ -152,10 +155,10 @@ def _linkage(node: Node, words: tuple[str, ...]) -> str:
 
 
 def _is_representable(function: Function) -> bool:
-    """Return True for a kernel, and for a device function that LLVM can print.
+    """Return False for a name with `%`, and for a device function that LLVM cannot print.
 
-    LLVM has no parameters in registers and no second result, passes fewer than 32 bits as 32 bits, and aligns the
-    arrays of a function that is not visible to 16 bytes. It prints no name with `%`.
+    LLVM has no parameters in registers, no second result and few directives. It passes fewer than 32 bits as 32 bits,
+    and aligns the arrays of a function without `.visible` to 16 bytes.
     """
     if function.kind == "entry" or "%" in function.name:
         return "%" not in function.name
@@ -183,13 +186,15 @@ def _is_scalar(variable: Variable) -> bool:
 def _parameter(variable: Variable, function: Function) -> tuple[Attribute, dict[str, Attribute]]:
     """Return the type and the attributes of a parameter."""
     if variable.type not in TYPES:
-        refuse(variable, f"LLVM has no parameter of the type '.{variable.type}'", "pass a handle or address as .u64")
+        hint = "pass the object or its address as .u64"
+        refuse(variable, f"cannot lift a parameter of the type .{variable.type}", hint)
     if _is_scalar(variable):
         pointer = next((each.split() for each in variable.attributes if each.startswith(".ptr")), None)
         if pointer is None:
             return _scalar_type(variable.type), {}
         if TYPES[variable.type].bits != 64:
-            refuse(variable, "LLVM has pointers of 64 bits only", f"write '.u64', or omit '{' '.join(pointer)}'")
+            hint = f"write .u64, or omit '{' '.join(pointer)}'"
+            refuse(variable, "cannot lift a pointer of 32 bits: LLVM has pointers of 64 bits only", hint)
         space = next((word[1:] for word in pointer[1:] if word[1:] in ADDRESS_SPACES), "")
         align = int(pointer[pointer.index(".align") + 1]) if ".align" in pointer else _POINTER_ALIGNMENT
         return pointer_to(ADDRESS_SPACES[space]), {"llvm.align": IntegerAttr(align, 64)}
@@ -199,9 +204,8 @@ def _parameter(variable: Variable, function: Function) -> tuple[Attribute, dict[
     }
     if function.kind == "entry":
         if not function.linkage and _alignment(variable) < _LOCAL_ALIGNMENT:
-            refuse(
-                variable, "LLVM aligns the arrays of a kernel that is not visible to 16 bytes", "declare it .visible"
-            )
+            hint = f"declare '{function.name}' .visible, or align the array to 16 bytes"
+            refuse(variable, "LLVM aligns the array parameters of a kernel without .visible to 16 bytes", hint)
         # The text of the kernel reads the parameter in its own state space, where nothing can write.
         attributes["nvvm.grid_constant"] = UnitAttr()
     return LLVMPointerType(), attributes
@@ -233,7 +237,7 @@ def _function_attributes(function: Function) -> dict[str, Attribute]:
     if function.kind == "entry":
         found["nvvm.kernel"] = UnitAttr()
     if function.attributes:
-        refuse(function, f"LLVM has no function attribute '{function.attributes[0]}'", "omit it")
+        refuse(function, f"cannot lift the function attribute {function.attributes[0]}", "omit it")
     names = {each.name for each in function.directives}
     for each in function.directives:
         if (name := _EXTENT_DIRECTIVES.get(each.name)) is not None:
@@ -248,8 +252,7 @@ def _function_attributes(function: Function) -> dict[str, Attribute]:
         elif each.name == ".noreturn":
             passed.append("noreturn")
         else:
-            hint = _INSTEAD.get(each.name, "omit it")
-            refuse(each, f"LLVM has no function attribute for the directive '{each.name}'", hint)
+            refuse(each, f"cannot lift the directive {each.name} of a kernel", "write it in the body")
     if ".reqnctapercluster" in names and not {".explicitcluster", ".blocksareclusters"} & names:
         # LLVM prints both directives. The process that compiles LLVM IR removes the second one.
         passed.append("ptx.implicit_cluster")
@@ -260,7 +263,10 @@ def _function_attributes(function: Function) -> dict[str, Attribute]:
 
 
 def _has_equivalent(variable: Variable) -> bool:
-    """Return True if a global of LLVM can represent a variable: a number or an array of numbers, no `%` in its name."""
+    """Return True if an LLVM global can represent a variable.
+
+    It is a number or array, with numbers as initial values, without attributes, and without `%` in its name.
+    """
     if "%" in variable.name or variable.attributes or variable.type not in TYPES:
         return False
     initializer = variable.initializer
@@ -317,7 +323,7 @@ def _variable(variable: Variable) -> llvm.GlobalOp:
 
 
 def _bits(number: Initializer, type: str) -> int:
-    """Return the bits of a number in an initial value."""
+    """Return a number of an initial value as an integer with the same bits."""
     if isinstance(number, Integer) and TYPES[type].kind != "float":
         return number.value
     if isinstance(number, Float) and number.width == TYPES[type].bits:
