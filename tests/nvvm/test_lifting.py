@@ -304,3 +304,9 @@ def test_operations_stand_for_instructions() -> None:
     assert len(re.findall(r"= nvvm\.mma\.sync ", mlir)) == 64
     assert "nvvm.cp.async.commit.group" in mlir
     assert 'ptx.target = ["sm_80"]' in mlir
+
+
+def test_every_result_of_an_instruction_is_kept() -> None:
+    mlir = lifted(kernel("mov.b32 %r2, -1;\nelect.sync %r1|%p0, %r2;\n@%p0 add.u32 %r1, %r1, 1;\nSTORE"))
+    assert "nvvm.elect.sync" not in mlir
+    assert re.search(r'%r1, %p0 = nvvm\.inline_ptx "elect\.sync', mlir)

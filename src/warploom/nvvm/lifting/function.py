@@ -19,7 +19,7 @@ from warploom.nvvm.dialect.types import constraint_of, parts_of, registers_of
 from warploom.nvvm.forms import MMA_DENSE, MMA_SCALED, WMMA
 from warploom.nvvm.lifting.blocks import BasicBlock, basic_blocks, block_arguments, block_order
 from warploom.nvvm.lifting.flatten import Register, Step, refuse
-from warploom.nvvm.lifting.match_operation import PlacedValue, items_of, match_operation
+from warploom.nvvm.lifting.match_operation import MatchedOperation, items_of, match_operation
 from warploom.nvvm.llvm_builder import LlvmBuilder
 from warploom.nvvm.mlir.llvm_operations import JUMP
 from warploom.nvvm.mlir.llvm_syntax import operation_class
@@ -171,20 +171,21 @@ class _Lifter:
             return False
         if _must_stay_text(binding) or (matched := match_operation(binding)) is None:
             return False
-        places = [_registers_at(each, step, binding) for each in (*matched.operands, *matched.results)]
-        if not all(places):
+        operation = matched.operation
+        places = {value: _registers_at(value, matched, step, binding) for value in matched.positions}
+        if not all(places.values()):
             return False
-        operands, results = places[: len(matched.operands)], places[len(matched.operands) :]
-        values = [[self._value(each) for each in registers] for registers in operands]
+        values = [[self._value(each) for each in places[value]] for value in operation.operands]
         key = (self._number, id(matched), *chain.from_iterable(values))
         if step.write and key in self._operations:
             return False
         self._operations.add(key)
-        made = matched.kind.create(
-            operands=[self._combined(each, placed.type) for each, placed in zip(values, matched.operands, strict=True)],
-            result_types=[each.type for each in matched.results],
-            properties=dict(sorted(matched.properties.items())),
+        made = type(operation).create(
+            operands=list(map(self._combined, values, operation.operand_types)),
+            result_types=operation.result_types,
+            properties=dict(sorted(operation.properties.items())),
         )
+        results = [places[value] for value in operation.results]
         for value, registers in zip(self._add(made).results, results, strict=True):
             for register, element in zip(registers, self._build.elements(value), strict=True):
                 self._assign(register, self._build.cast(element, register.type))
@@ -287,21 +288,16 @@ def _must_stay_text(binding: Binding) -> bool:
     return binding.form in MMA_SCALED and binding.slots.get("stype") == "ue8m0" and words["scale_vec"].endswith("4X")
 
 
-def _registers_at(placed: PlacedValue, step: Step, binding: Binding) -> list[Register]:
+def _registers_at(value: SSAValue, matched: MatchedOperation, step: Step, binding: Binding) -> list[Register]:
     """Return the registers at the positions of a value, or none if LLVM would add a conversion or a move.
 
     LLVM does so for constants, pointers, packed vectors, and registers of another width.
     """
-    found: list[Register] = []
-    for position in placed.positions:
-        operand = binding.operands[position.operand].operand
-        name = str(operand if position.item is None else items_of(operand)[position.item])
-        if name not in step.names:
-            return []
-        found.append(step.names[name])
-    types = parts_of(placed.type)
-    is_packed = isinstance(placed.type, VectorType) and len(registers_of(placed.type)) > 1
-    if isinstance(placed.type, LLVMPointerType) or is_packed or len(types) != len(found):
+    operands = [items_of(binding.operands[name].operand)[item] for name, item in matched.positions[value]]
+    found = [step.names[str(each)] for each in operands if str(each) in step.names]
+    types = parts_of(value.type)
+    is_packed = isinstance(value.type, VectorType) and len(registers_of(value.type)) > 1
+    if isinstance(value.type, LLVMPointerType) or is_packed or len(types) != len(found):
         return []
     same = all(_width(register.type) == _width(each) for register, each in zip(found, types, strict=True))
     return found if same else []

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, islice, product, repeat
+from itertools import chain, product
 
 from xdsl.dialects.builtin import DenseArrayBase, IntAttr, IntegerAttr, IntegerType, UnitAttr, VectorType, i32
 from xdsl.dialects.llvm import LLVMPointerType
@@ -26,56 +26,42 @@ from xdsl.irdl import (
     VerificationContext,
 )
 from xdsl.irdl.constraints import (
-    AllOf,
     AttrConstraint,
     AttrSetConstraint,
     BaseAttr,
     EqAttrConstraint,
-    ParamAttrConstraint,
     RangeConstraint,
     RangeLengthConstraint,
     RangeOf,
 )
 from xdsl.utils.exceptions import VerifyException
 
-from warploom.isa.binding.bind import Binding
-from warploom.isa.binding.compose import slots_of
+from warploom.diagnostics import Diagnostic
+from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.model.form import Form
 from warploom.isa.model.table import FormError
 from warploom.nvvm.dialect import OPERATIONS, Operation, special_registers
 from warploom.nvvm.dialect.attributes import BitOperation, EnumAttribute, ExtentsAttribute, Overflow
-from warploom.nvvm.dialect.lowering import InstructionTemplate, Registers
-from warploom.nvvm.dialect.types import registers_of, struct_of, width_of
+from warploom.nvvm.dialect.lowering import InstructionTemplate
+from warploom.nvvm.dialect.types import registers_of, struct_of
 from warploom.nvvm.dialect.wmma import register_type_of
 from warploom.ptx import Address, Integer, Name, Operand, Vector
 
 _SEGMENTS = "operandSegmentSizes"
+_WIDTHS = (8, 16, 32, 64)
+"""Widths of integer properties other than Boolean ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
-    """Position of a register in an instruction: an operand, or an item of a vector operand."""
-
-    operand: str
-    item: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedValue:
-    """Operand or result of an operation: its type, and its positions in the instruction."""
-
-    type: Attribute
-    positions: tuple[Position, ...]
+Position = tuple[str, int]
+"""Position of a register in an instruction: the name of an operand, and the index in a vector or 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatchedOperation:
-    """Operation that lowers to a given instruction: its class, properties, operands and results."""
+    """Operation that lowers to a given instruction, and the positions of the registers of its operands and results."""
 
-    kind: type[Operation]
-    properties: Mapping[str, Attribute]
-    operands: tuple[PlacedValue, ...]
-    results: tuple[PlacedValue, ...]
+    operation: Operation
+    positions: Mapping[SSAValue, Sequence[Position]]
 
 
 def match_operation(binding: Binding) -> MatchedOperation | None:
@@ -86,31 +72,37 @@ def match_operation(binding: Binding) -> MatchedOperation | None:
     """
     if any(isinstance(each.operand, Address) or each.operand == Name("_") for each in binding.operands.values()):
         return None
-    outline = tuple((name, _outline(each.operand)) for name, each in binding.operands.items())
-    key = (binding.form, tuple(sorted(binding.slots.items())), outline)
+    key = _key(binding)
     if key not in _MATCHES:
         _MATCHES[key] = next(_matches(binding), None)
     return _MATCHES[key]
 
 
 _MATCHES: dict[object, MatchedOperation | None] = {}
-"""Results of earlier searches. The key contains everything except register names."""
+"""Results of earlier searches."""
+
+
+def _key(binding: Binding) -> object:
+    """Return everything on which a match depends: all except the names of registers."""
+    outlines = {name: _outline(each.operand) for name, each in binding.operands.items()}
+    return binding.form, frozenset(binding.slots.items()), frozenset(outlines.items())
+
+
+def _outline(operand: Operand) -> object:
+    match operand:
+        case Integer(value):
+            return value % (1 << 32)
+        case Vector(items):
+            return tuple(map(_outline, items))
+        case Name("_"):
+            return "_"
+        case _:
+            return type(operand)
 
 
 def items_of(operand: Operand) -> Sequence[Operand]:
     """Return the items of a vector, or the operand itself."""
     return operand.items if isinstance(operand, Vector) else [operand]
-
-
-def _outline(operand: Operand) -> object:
-    """Return what the search depends on in an operand: a constant, the items of a vector, or the class."""
-    match operand:
-        case Integer(value):
-            return value
-        case Vector(items):
-            return tuple(map(_outline, items))
-        case _:
-            return type(operand)
 
 
 # Candidates -------------------------------------------------------------------------------------------------
@@ -174,8 +166,7 @@ def _attribute_choices(name: str, given: PropertyDef, binding: Binding) -> Seque
     elif base is UnitAttr:
         choices = [*absent, UnitAttr()]
     elif issubclass(base, IntegerAttr):
-        width = _width(given.constr)
-        choices = [*absent, *(IntegerAttr(each, width) for each in _numbers(name, binding, width))]
+        choices = [*absent, *(each for each in _numbers(name, binding) if _allows(given.constr, each))]
     return sorted(choices, key=lambda each: each != given.default_value)
 
 
@@ -186,26 +177,17 @@ def _words(binding: Binding) -> set[str]:
     return words if "atype" in binding.slots else words | {"f16"}
 
 
-def _numbers(name: str, binding: Binding, width: int) -> Sequence[int]:
-    """Return candidate values for an integer property: the extent that it names, or constants and numbers in words."""
-    if width == 1:
-        return (0, 1)
+def _numbers(name: str, binding: Binding) -> Iterator[Attribute]:
+    """Yield candidates for an integer property: the extent that it names, or constants and numbers in modifiers."""
+    yield from (IntegerAttr(0, 1), IntegerAttr(1, 1))
     # The property m, n or k has the extent of the shape.
-    if extent := re.search(rf"{name}(\d+)", binding.slots.get("shape", "")):
-        return (int(extent[1]),)
+    extent = re.search(rf"{name}(\d+)", binding.slots.get("shape", ""))
     constants = [each.operand.value for each in binding.operands.values() if isinstance(each.operand, Integer)]
     words = [int(each) for word in binding.slots.values() for each in re.findall(r"\d+", word)]
-    return list(dict.fromkeys([*constants, *words]))
-
-
-def _width(constraint: AttrConstraint) -> int:
-    pending = list(constraint.param_constrs) if isinstance(constraint, ParamAttrConstraint) else [constraint]
-    for each in pending:
-        if isinstance(each, AllOf):
-            pending += each.attr_constrs
-        elif isinstance(each, EqAttrConstraint) and (width := width_of(each.attr)):
-            return width
-    return 1
+    for number in dict.fromkeys([*constants, *words] if extent is None else [int(extent[1])]):
+        for width in _WIDTHS:
+            if number < 1 << width:
+                yield IntegerAttr(number, width)
 
 
 _Group = Sequence[Attribute]
@@ -257,7 +239,8 @@ def _types(given: OperandDef | ResultDef, binding: Binding, access: str, is_opti
         case EqAttrConstraint():
             types: _Group = [constraint.attr]
         case AttrSetConstraint():
-            types = sorted(constraint.values, key=str)
+            # Registers without a type for floating point need no cast to an integer.
+            types = sorted(constraint.values, key=lambda each: (not isinstance(each, IntegerType), str(each)))
         case BaseAttr() if constraint.attr is LLVMPointerType:
             types = []
         case _:
@@ -291,57 +274,26 @@ def _allows(constraint: AttrConstraint, type: Attribute) -> bool:
 
 def _match_if_equal(made: Operation, binding: Binding) -> MatchedOperation | None:
     """Return a match if the operation `made` lowers to the instruction of `binding`, else None."""
+    values = (*made.operands, *made.results)
     try:
         made.check()
         (template,) = made.lower().statements
-        if not isinstance(template, InstructionTemplate) or template.guard is not None:
+        if not isinstance(template, InstructionTemplate) or template.guard or template.form is not binding.form:
             return None
-        form = template.form
-        if form is not binding.form:
+        names = {
+            value: tuple(f"%v{number}_{item}" for item in range(len(registers_of(value.type))))
+            for number, value in enumerate(values)
+        }
+        found = bind(template.instruction(lambda value: (isinstance(value, SSAValue) and names[value]) or ("_",)))
+        if isinstance(found, Diagnostic) or _key(found) != _key(binding):
             return None
-        if _present(slots_of(form, template.present_words)) != _present(binding.slots):
-            return None
-        positions = _positions(template, binding)
-        if positions is None or any(value not in positions for value in made.operands):
-            return None
-        operands = tuple(PlacedValue(value.type, positions[value]) for value in made.operands)
         made.verify_()
     except (VerifyException, FormError, ValueError):
         return None
-    results = tuple(PlacedValue(value.type, positions.get(value, ())) for value in made.results)
-    return MatchedOperation(type(made), dict(made.properties), operands, results)
-
-
-def _present(slots: Mapping[str, str]) -> dict[str, str]:
-    return {slot: word for slot, word in slots.items() if word}
-
-
-_Positions = dict[SSAValue, tuple[Position, ...]]
-
-
-def _positions(template: InstructionTemplate, binding: Binding) -> _Positions | None:
-    """Return the positions of a template's values in an instruction, or None if the two do not match."""
-    found: _Positions = {}
-    if template.operands.keys() != binding.operands.keys():
-        return None
-    for name, each in template.operands.items():
-        operand = binding.operands[name].operand
-        match each:
-            case int():
-                if not isinstance(operand, Integer) or (operand.value - each) % (1 << 32):
-                    return None
-                continue
-            case Registers(values):
-                counts = [len(registers_of(value.type)) for value in values]
-                items = map(Position, repeat(name), range(sum(counts)))
-                if sum(counts) != len(items_of(operand)):
-                    return None
-                positions = {value: tuple(islice(items, count)) for value, count in zip(values, counts, strict=True)}
-            case SSAValue() if not isinstance(operand, Vector):
-                positions = {each: (Position(name),)}
-            case _:
-                return None
-        if positions.keys() & found.keys():
-            return None
-        found |= positions
-    return found
+    places: dict[str, list[Position]] = {}
+    for operand, each in found.operands.items():
+        for number, item in enumerate(items_of(each.operand)):
+            places.setdefault(str(item), []).append((operand, number))
+    positions = {value: [place for name in names[value] for place in places.get(name, ())] for value in values}
+    is_complete = all(len(positions[value]) == len(names[value]) for value in made.operands)
+    return MatchedOperation(made, positions) if is_complete else None
