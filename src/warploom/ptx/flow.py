@@ -81,7 +81,7 @@ def _postdominators(successors: Sequence[Sequence[int]]) -> list[tuple[int, bool
 
 
 def postorder(edges: Sequence[Sequence[int]], root: int) -> list[int]:
-    """Return the nodes that edges from the root reach, each after the nodes that are first reached from it."""
+    """Return the nodes that edges from the root reach, each after those first reached from it."""
     order: list[int] = []
     seen = {root}
     stack = [(root, iter(edges[root]))]

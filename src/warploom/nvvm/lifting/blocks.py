@@ -96,7 +96,7 @@ def block_order(blocks: Sequence[BasicBlock]) -> list[int]:
 
 
 def block_arguments(blocks: Sequence[BasicBlock]) -> tuple[list[int], list[list[Register]], list[set[Register]]]:
-    """Return the immediate dominator, the block arguments and the registers live after the steps of each block.
+    """Return the immediate dominator, the arguments and the registers live after the steps, by block.
 
     The dominator of the first block is EXIT.
 

@@ -122,10 +122,11 @@ class _Flattener:
             match statement:
                 case Block():
                     self.block(statement.statements, _Scope(scope))
-                case Label(name) if not _is_table(following):
-                    self.items.append(scope.labels[name])
-                case Label(name) if following.name != _TABLES[0]:
-                    self._add(following, f"{scope.variables[name]}: {replace(following)}")
+                case Label(name):
+                    if not _is_table(following):
+                        self.items.append(scope.labels[name])
+                    elif following.name != _TABLES[0]:
+                        self._add(following, f"{scope.variables[name]}: {replace(following)}")
                 case Instruction():
                     self.items.append(_step(statement, scope))
                 case Variable(space) if space != "reg":
@@ -159,7 +160,7 @@ class _Flattener:
                     pass
 
     def _unused(self, name: str) -> str:
-        """Return an unused name: without `%`, which LLVM gives to its registers, and with a number if necessary."""
+        """Return an unused name, without the `%` that LLVM gives to its registers."""
         plain = name.replace("%", "")
         found, number = plain, 0
         while found in self._taken:
@@ -212,7 +213,7 @@ def _targets(binding: Binding, scope: _Scope) -> tuple[str, ...]:
 
 
 def _mark(text: str, role: str, step: Step, scope: _Scope) -> str:
-    """Return the mark of a register, the new name of a variable, or another name unchanged. Record the register."""
+    """Return the placeholder of a register, which is recorded, or the new name of another symbol."""
     # A selector may follow the name of a register, as in `%r1.h1`.
     stem, dot, selector = text.rpartition(".")
     for name, rest in ((text, ""), (stem, dot + selector)):

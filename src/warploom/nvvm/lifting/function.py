@@ -92,7 +92,7 @@ class _Lifter:
         value.name_hint = name if SSAValue.is_valid_name(name) else None
 
     def _value(self, register: Register) -> SSAValue:
-        """Return the current value of a register, from the current block or its nearest dominator with a value."""
+        """Return the value of a register in the current block, or else in its nearest dominator."""
         number = self._number
         while number != EXIT and register not in self._values[number]:
             number = self._dominators[number]
@@ -296,8 +296,8 @@ def _registers_at(value: SSAValue, matched: MatchedOperation, step: Step, bindin
     operands = [items_of(binding.operands[name].operand)[item] for name, item in matched.positions[value]]
     found = [step.names[str(each)] for each in operands if str(each) in step.names]
     types = parts_of(value.type)
-    is_packed = isinstance(value.type, VectorType) and len(registers_of(value.type)) > 1
-    if isinstance(value.type, LLVMPointerType) or is_packed or len(types) != len(found):
+    # A packed vector in several registers is one type.
+    if isinstance(value.type, LLVMPointerType) or len(types) != len(found):
         return []
     same = all(_width(register.type) == _width(each) for register, each in zip(found, types, strict=True))
     return found if same else []

@@ -58,7 +58,7 @@ Position = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class MatchedOperation:
-    """Operation that lowers to a given instruction, and the positions of the registers of its operands and results."""
+    """Operation that lowers to a given instruction, and the positions of its registers."""
 
     operation: Operation
     positions: Mapping[SSAValue, Sequence[Position]]
@@ -178,7 +178,7 @@ def _words(binding: Binding) -> set[str]:
 
 
 def _numbers(name: str, binding: Binding) -> Iterator[Attribute]:
-    """Yield candidates for an integer property: the extent that it names, or constants and numbers in modifiers."""
+    """Yield candidates for an integer property: the extent that it names, or numbers in the text."""
     yield from (IntegerAttr(0, 1), IntegerAttr(1, 1))
     # The property m, n or k has the extent of the shape.
     extent = re.search(rf"{name}(\d+)", binding.slots.get("shape", ""))
@@ -206,7 +206,7 @@ def _operand_choices(definition: OpDef, binding: Binding) -> Sequence[Sequence[_
         if not _is_variadic(operand):
             found.append(_types(operand, binding, "read", isinstance(operand, OptOperandDef)))
             continue
-        only, types = _element_constraint(operand.constr), next(following, [])
+        only, types = _element_constraint(operand.constr), next(following, ())
         found.append([[only.attr] * len(types) if isinstance(only, EqAttrConstraint) else types])
     return found
 

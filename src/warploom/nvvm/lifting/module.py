@@ -38,7 +38,10 @@ from warploom.nvvm.lifting.function import lift_body
 from warploom.ptx import Directive, Float, Function, Initializer, Integer, Module, Node, Variable, parse
 
 _NO_PASSES = ("noinline", "optnone")
-"""Function attributes that keep LLVM from moving, merging and copying blocks. `optnone` requires `noinline`."""
+"""Function attributes that keep LLVM from moving, merging and copying blocks.
+
+`optnone` requires `noinline`.
+"""
 _INTEGER_DIRECTIVES = {
     ".minnctapersm": "nvvm.minctasm",
     ".maxnreg": "nvvm.maxnreg",
@@ -113,7 +116,7 @@ def _textual_names(module: Module) -> set[str]:
 
 
 def _text_of(item: Function | Variable, module: Module, textual: set[str]) -> list[str]:
-    """Return declarations of the functions to which an item refers and that are no text, then the PTX of the item."""
+    """Return declarations of the lifted functions to which an item refers, and then its PTX."""
     text = re.sub(r"(?m)^\s*\.loc\b.*\n", "", str(replace(item)))
     named = [module.functions.get(each) for each in sorted(_names_in(text) - {item.name, *textual})]
     return [*(str(replace(each, body=None)) for each in named if each is not None), text]
