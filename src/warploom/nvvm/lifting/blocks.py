@@ -10,7 +10,7 @@ from warploom.ptx.flow import EXIT, postdominators, postorder
 
 @dataclass(slots=True)
 class BasicBlock:
-    """Steps, and then `jump` (a bra or brx.idx) or `leave` (a ret or exit without a guard), or neither.
+    """Steps, and then `jump` (a branch) or `leave` (a return or exit without a guard), or neither.
 
     `targets` are the numbers of the blocks to which the jump leads. `next` is the number of the block after this one in
     the text if control may continue there, else None.
