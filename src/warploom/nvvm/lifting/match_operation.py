@@ -154,7 +154,7 @@ def _attribute_choices(name: str, given: PropertyDef, binding: Binding) -> Seque
         return absent
     choices = absent
     if issubclass(base, EnumAttribute):
-        # MLIR writes `umax` for `max.u32`, and `async.global` for `async` with a state space.
+        # MLIR writes `umax` for `max` of an unsigned type, and `async.global` for `async` with a state space.
         words = _words(binding)
         near = [case for case in base.cases if words & {case, case[1:], case.partition(".")[0]}]
         if near:
