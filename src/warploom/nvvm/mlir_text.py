@@ -108,7 +108,22 @@ class _Parser(Parser):
         self.spans[operation] = Span(start, end)
         return operation
 
+    def _parse_dialect_symbol_body(self) -> str:
+        """Return the text of an attribute's parameters, with aliases replaced by what they stand for."""
+        body = super()._parse_dialect_symbol_body()
+        return _ALIAS.sub(self._resolved, body) if "#" in body or "!" in body else body
 
+    def _resolved(self, found: re.Match[str]) -> str:
+        name = found[0]
+        if not found[1]:
+            return name
+        if name not in self.attribute_aliases:
+            self.raise_error(f"undefined symbol alias '{name}'")
+        return str(self.attribute_aliases[name])
+
+
+_ALIAS = re.compile(r'"(?:[^"\\]|\\.)*"|([#!]\w+)(?![\w.<])')
+"""String, or name of an alias (the group) in the parameters of an attribute."""
 _NAME = re.compile(r"\s*(?:%[^=]*=\s*)?\"?([\w.]+)")
 _MALFORMED = (ValueError, IndexError, KeyError, TypeError, AttributeError, AssertionError)
 """Errors of xDSL's parser for texts that it does not expect."""
