@@ -44,15 +44,15 @@ _LOOPS = (
     "pipeline = <disable = false, initiationinterval = 2 : i32>", "peeled = <count = 2 : i32>",
     "unswitch = <partialDisable = true>", "parallelAccesses = #group", "parallelAccesses = #group, #group1",
     "disableNonforced = true, unroll = <disable = true>, licm = <disable = true>, parallelAccesses = #group",
-    "vectorize = <width = 2 : i32, followupVectorized = <isVectorized = true>, followupEpilogue = <mustProgress = true>,"
-    " followupAll = <disableNonforced = true>>",
-    "unroll = <followupUnrolled = <mustProgress = true>, followupRemainder = <isVectorized = true>,"
-    " followupAll = <mustProgress = true>>",
-    "unrollAndJam = <followupOuter = <mustProgress = true>, followupInner = <mustProgress = true>,"
+    ("vectorize = <width = 2 : i32, followupVectorized = <isVectorized = true>, followupEpilogue ="
+     " <mustProgress = true>, followupAll = <disableNonforced = true>>"),
+    ("unroll = <followupUnrolled = <mustProgress = true>, followupRemainder = <isVectorized = true>,"
+    " followupAll = <mustProgress = true>>"),
+    ("unrollAndJam = <followupOuter = <mustProgress = true>, followupInner = <mustProgress = true>,"
     " followupRemainderOuter = <mustProgress = true>, followupRemainderInner = <mustProgress = true>,"
-    " followupAll = <mustProgress = true>>",
-    "distribute = <followupCoincident = <mustProgress = true>, followupSequential = <mustProgress = true>,"
-    " followupFallback = <mustProgress = true>, followupAll = <mustProgress = true>>",
+    " followupAll = <mustProgress = true>>"),
+    ("distribute = <followupCoincident = <mustProgress = true>, followupSequential = <mustProgress = true>,"
+    " followupFallback = <mustProgress = true>, followupAll = <mustProgress = true>>"),
 )  # fmt: skip
 _BRANCHES = (
     "llvm.br ^head {ATTRIBUTES}", "llvm.cond_br %b, ^head, ^end {ATTRIBUTES}",
@@ -78,8 +78,8 @@ _OTHERS = (
     "%0 = llvm.getelementptr inbounds|nuw %p[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f32",
     "%0 = llvm.getelementptr nusw %p[%i, 1] : (!llvm.ptr, i32) -> !llvm.ptr, !llvm.struct<(i8, i32)>",
     '%0 = llvm.atomicrmw volatile fmax %p, %x syncscope("block") release {alignment = 8 : i64} : !llvm.ptr, f32',
-    '%0 = llvm.cmpxchg weak volatile %p, %i, %i syncscope("device") seq_cst acquire {alignment = 8 : i64}'
-    " : !llvm.ptr, i32",
+    ('%0 = llvm.cmpxchg weak volatile %p, %i, %i syncscope("device") seq_cst acquire {alignment = 8 : i64}'
+    " : !llvm.ptr, i32"),
     'llvm.fence syncscope("block") release', "llvm.fence seq_cst",
     "llvm.store volatile %i, %p {nontemporal} : i32, !llvm.ptr", "llvm.store %i, %p invariant_group : i32, !llvm.ptr",
     'llvm.store %i, %p atomic syncscope("device") monotonic {alignment = 4 : i64} : i32, !llvm.ptr',
@@ -90,8 +90,8 @@ _OTHERS = (
     "llvm.intr.assume %b : i1",
     '%0 = llvm.mlir.constant(true) : i1\n  llvm.intr.assume %0 ["align"(%p, %i : !llvm.ptr, i32)] : i1',
     "llvm.intr.experimental.noalias.scope.decl #scope",
-    '"llvm.intr.memcpy"(%p, %q, %i) <{isVolatile = false, arg_attrs = [{llvm.align = 4 : i64}, {llvm.align = 8 : i64}, {}]}>'
-    " : (!llvm.ptr, !llvm.ptr, i32) -> ()",
+    ('"llvm.intr.memcpy"(%p, %q, %i) <{isVolatile = false, arg_attrs = [{llvm.align = 4 : i64}, {llvm.align = 8 : i64},'
+     " {}]}> : (!llvm.ptr, !llvm.ptr, i32) -> ()"),
     '"llvm.intr.memmove"(%p, %q, %i) <{isVolatile = true}> : (!llvm.ptr, !llvm.ptr, i32) -> ()',
     '"llvm.intr.memcpy.inline"(%p, %q) <{isVolatile = false, len = 16 : i32}> : (!llvm.ptr, !llvm.ptr) -> ()',
     '"llvm.intr.memset.inline"(%p, %c) <{isVolatile = false, len = 16 : i32}> : (!llvm.ptr, i8) -> ()',
@@ -103,12 +103,13 @@ _OTHERS = (
     '"llvm.intr.ubsantrap"() <{failureKind = 1 : i8}> : () -> ()',
     '%0 = "llvm.intr.fma"(%x, %x, %x) <{fastmathFlags = #llvm.fastmath<contract>}> : (f32, f32, f32) -> f32',
     '%0 = "llvm.intr.invariant.start"(%p) <{size = 8 : i64}> : (!llvm.ptr) -> !llvm.ptr',
-    "%0 = llvm.intr.masked.load %p, %m, %v {alignment = 4 : i32}"
-    " : (!llvm.ptr, vector<4xi1>, vector<4xf32>) -> vector<4xf32>",
-    "%0 = llvm.intr.masked.load %p, %m, %v {alignment = 16 : i32, nontemporal}"
-    " : (!llvm.ptr, vector<4xi1>, vector<4xf32>) -> vector<4xf32>",
+    ("%0 = llvm.intr.masked.load %p, %m, %v {alignment = 4 : i32}"
+    " : (!llvm.ptr, vector<4xi1>, vector<4xf32>) -> vector<4xf32>"),
+    ("%0 = llvm.intr.masked.load %p, %m, %v {alignment = 16 : i32, nontemporal}"
+    " : (!llvm.ptr, vector<4xi1>, vector<4xf32>) -> vector<4xf32>"),
     '"llvm.intr.masked.store"(%v, %p, %m) <{alignment = 8 : i32}> : (vector<4xf32>, !llvm.ptr, vector<4xi1>) -> ()',
-    '%0 = "llvm.intr.vector.reduce.fadd"(%x, %v) <{fastmathFlags = #llvm.fastmath<reassoc>}> : (f32, vector<4xf32>) -> f32',
+    ('%0 = "llvm.intr.vector.reduce.fadd"(%x, %v) <{fastmathFlags = #llvm.fastmath<reassoc>}>'
+     " : (f32, vector<4xf32>) -> f32"),
     '%0 = "llvm.intr.vector.extract"(%v) <{pos = 2 : i64}> : (vector<4xf32>) -> vector<2xf32>',
     "%0 = llvm.shufflevector %v, %v [3, -1, 4] : vector<4xf32>",
 )  # fmt: skip

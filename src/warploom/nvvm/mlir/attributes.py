@@ -20,6 +20,7 @@ NO_ATTRIBUTES: Attributes = {}
 WITHOUT_EFFECT = frozenset((
     "operandSegmentSizes", "case_operand_segments", "sym_visibility", "known_grid_size", "gpu.known_grid_size",
     "gpu.known_block_size", "gpu.known_cluster_size", "targets", "gpu.container_module", "dlti.dl_spec",
+    "ptx.version", "ptx.target",
 ))  # fmt: skip
 """Attributes without an instruction or attribute of LLVM IR.
 
@@ -71,7 +72,8 @@ class UsedAttributes(dict[str, Attribute]):
         self.unused = dict.fromkeys(name for name in self if name not in WITHOUT_EFFECT)
 
     def __getitem__(self, name: str) -> Attribute:
-        self.unused.pop(name, None)
+        if name not in self:
+            raise VerifyException(f"needs the attribute '{name}'")
         return super().__getitem__(name)
 
     def __contains__(self, name: object) -> bool:

@@ -8,6 +8,7 @@ from typing import Protocol
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, SymbolRefAttr
 from xdsl.dialects.llvm import LLVMFunctionType, LLVMPointerType
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from warploom.nvvm.mlir.attributes import Words, convention_text, dictionaries_of, memory_text, parameter_text, spaced
 from warploom.nvvm.mlir.llvm_syntax import (
@@ -320,6 +321,8 @@ class _Instruction(Words):
         flags = [self.unit("has_side_effects", "sideeffect"), self.unit("is_align_stack", "alignstack")]
         flags.append("inteldialect" * (number_of(self.found.get("asm_dialect")) == 1))
         text, constraints = (escaped(self.string(name)) for name in ("asm_string", "constraints"))
+        if not self.operation.results and constraints.startswith("="):
+            raise VerifyException("has an output constraint; expected a result")
         return spaced(*flags, f'"{text}", "{constraints}"')
 
     # Control flow ---------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ from warploom.nvvm.mlir.llvm_values import (
     type_text,
 )
 from warploom.nvvm.mlir.metadata import Metadata, number_of, parameters_of, texts_of, words_of
-from warploom.nvvm.mlir_text import ParsedModule
+from warploom.nvvm.mlir_text import MALFORMED, ParsedModule
 
 TRIPLE = "nvptx64-nvidia-cuda"
 _TOPLEVEL = {
@@ -87,8 +87,9 @@ class LlvmText:
         self.errors: list[Diagnostic] = []
         operations = list(_toplevel(parsed.module))
         for operation in operations:
-            with self.reported(operation):
-                self._declare(operation)
+            found = {**operation.attributes, **operation.properties}
+            if isinstance(name := found.get("sym_name"), StringAttr):
+                self.symbols[name.data] = found.get("function_type")
         with self.reported(parsed.module):
             self._module(parsed.module)
         for operation in operations:
@@ -113,11 +114,13 @@ class LlvmText:
 
     @contextmanager
     def reported(self, operation: Operation) -> Generator[None]:
-        """Report the VerifyException of a block of code as an error at an operation."""
+        """Report an exception of a block of code as an error at an operation."""
         try:
             yield
         except VerifyException as error:
             self.report(operation, str(error))
+        except MALFORMED:
+            self.report(operation, "is malformed: the operands and attributes are not those that MLIR requires")
 
     def symbol(self, symbol: SymbolRefAttr) -> str:
         """Return the name of a function or variable. Errors: VerifyException for an unknown name."""
@@ -131,16 +134,6 @@ class LlvmText:
         self.lines.append(text)
         if operation is not None:
             self.origins[len(self.lines)] = operation
-
-    def _declare(self, operation: Operation) -> None:
-        found = {**operation.attributes, **operation.properties}
-        if isinstance(name := found.get("sym_name"), StringAttr) and operation.name not in (
-            *_CONTAINERS,
-            "llvm.comdat_selector",
-        ):
-            if name.data in self.symbols:
-                raise VerifyException(f"defines @{name.data}, which an earlier operation of the module defines")
-            self.symbols[name.data] = found.get("function_type")
 
     def _module(self, module: ModuleOp) -> None:
         found = UsedAttributes(module)
@@ -181,7 +174,7 @@ class _Toplevel(Words):
         self.names = names
         blocks = operation.regions[0].blocks if operation.regions else ()
         self.block = blocks[0] if blocks else None
-        self.is_function = "function_type" in self.found
+        self.is_function = operation.name.endswith("func")
         if self.is_function:
             self.inputs, self.output, self.is_variadic = _signature(self.found["function_type"])
             self.parameter_attributes = dictionaries_of(self.found.get("arg_attrs"), len(self.inputs))
@@ -425,7 +418,7 @@ class _FunctionText:
         """Return the constant that a block returns, which initialises a variable."""
         parts: dict[SSAValue, list[str]] = {}
         for each in block.ops:
-            if each.name == "llvm.return":
+            if each.name == "llvm.return" and each.operands:
                 return self.value(each.operands[0])
             if each.name == "llvm.insertvalue":
                 container, value = each.operands
@@ -442,7 +435,7 @@ class _FunctionText:
                 # The constant expression of an instruction has its operands in parentheses.
                 word, _, operands = instruction_text(each, self).partition(" ")
                 self._values[each.results[0]] = f"{word} ({operands})"
-        raise VerifyException("expects an initial value after 'llvm.return'")
+        raise VerifyException("expected an 'llvm.return' with the initial value")
 
     def write(self, blocks: Sequence[Block]) -> None:
         """Write the blocks of the function."""
