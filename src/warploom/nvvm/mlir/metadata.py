@@ -184,9 +184,12 @@ class Metadata:
         options: list[str] = []
         rest: dict[str, Any] = dict(found)
         for part, rows in _LOOP.items():
-            values: Any = rest.pop(part, {})
-            values = {"": values} if isinstance(values, str) else dict(values)
-            options += [self._option(*row.split(), values.pop(name)) for name, row in rows.items() if name in values]
+            given: Any = rest.pop(part, {})
+            values: dict[str, Any] = {"": given} if isinstance(given, str) else {**given} if given else {}
+            for name, row in rows.items():
+                if name in values:
+                    kind, node = row.split()
+                    options.append(self._option(kind, node, values.pop(name)))
             rest |= {f"{part}.{name}": value for name, value in values.items()}
         accesses: Any = rest.pop("parallelAccesses", [])
         accesses = [accesses] if isinstance(accesses, dict) else accesses

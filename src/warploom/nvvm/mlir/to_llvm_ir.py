@@ -418,8 +418,10 @@ class _FunctionText:
         """Return the constant that a block returns, which initialises a variable."""
         parts: dict[SSAValue, list[str]] = {}
         for each in block.ops:
-            if each.name == "llvm.return" and each.operands:
-                return self.value(each.operands[0])
+            if each.name == "llvm.return":
+                if each.operands:
+                    return self.value(each.operands[0])
+                break
             if each.name == "llvm.insertvalue":
                 container, value = each.operands
                 kind = each.results[0].type
