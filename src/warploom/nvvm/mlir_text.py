@@ -21,7 +21,8 @@ from warploom.diagnostics import Diagnostic, Severity, Source, Span
 from warploom.diagnostics.wording import did_you_mean
 from warploom.nvvm.dialect import NVVM
 from warploom.nvvm.errors import LowerError
-from warploom.nvvm.mlir.llvm_syntax import SYNTAX_NAMES, operation_class
+from warploom.nvvm.mlir.llvm_formats import SYNTAX_NAMES
+from warploom.nvvm.mlir.llvm_syntax import operation_class
 from warploom.nvvm.mlir.llvm_values import StructParser
 
 

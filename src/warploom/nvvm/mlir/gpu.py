@@ -43,6 +43,11 @@ def lower_gpu(parsed: ParsedModule) -> None:
     if any(isinstance(each, scf.ForOp | scf.IfOp | scf.IndexSwitchOp) for each in found):
         ConvertScfToCf().apply(Context(), module)
     for operation in found:
+        if operation.attributes and operation.name.startswith("nvvm."):
+            message = (
+                f"'{operation.name}' has the attribute '{next(iter(operation.attributes))}', which cannot be lowered"
+            )
+            raise LowerError([parsed.diagnostic(operation, message)])
         if (lowering := _LOWERINGS.get(operation.name)) is not None:
             build = LlvmBuilder()
             try:

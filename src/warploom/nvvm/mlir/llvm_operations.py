@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from warploom.nvvm.mlir.attributes import Words, convention_text, dictionaries_of, memory_text, parameter_text, spaced
-from warploom.nvvm.mlir.llvm_syntax import (
+from warploom.nvvm.mlir.llvm_formats import (
     ATOMICS,
     BINARY,
     CASTS,
@@ -344,11 +344,11 @@ class _Instruction(Words):
 
     def jump(self) -> str:
         is_switch = self.word() == "switch"
+        numbers = numbers_of(self.found.get("case_values"))  # a branch table of PTX has the cases from 0 on
         if isinstance(jump := self.found.get(JUMP), StringAttr):
             return self._assembly_switch(jump) if is_switch else self._assembly_jump(jump)
         if not is_switch:
             return f"br {self.first()}, {self.labels()}{self.branch()}"
-        numbers = numbers_of(self.found.get("case_values"))
         kind = type_text(self.values[0].type)
         cases = " ".join(f"{kind} {number}, label {self.label(k)}" for k, number in enumerate(numbers, 1))
         return f"switch {self.first()}, label {self.label(0)} [ {cases} ]{self.branch()}"

@@ -37,107 +37,19 @@ from xdsl.ir import Attribute, Operation, OpTraits, Region
 from xdsl.parser import Parser
 from xdsl.traits import IsTerminator, NoTerminator, SymbolTable
 
+from warploom.nvvm.mlir.llvm_formats import (
+    ATOMICS,
+    COMDATS,
+    COMPARISONS,
+    CONVENTIONS,
+    DYNAMIC,
+    FORMATS,
+    INTEGER_COMPARISONS,
+    LINKAGES,
+    ORDERINGS,
+    WRAPS,
+)
 from warploom.nvvm.mlir.llvm_values import PackedStructType, numbers_of
-
-ORDERINGS = ("not_atomic", "unordered", "monotonic", "", "acquire", "release", "acq_rel", "seq_cst")
-"""Atomic orderings by their number in MLIR."""
-ATOMICS = (
-    "xchg", "add", "sub", "_and", "nand", "_or", "_xor", "max", "min", "umax", "umin", "fadd", "fsub", "fmax", "fmin",
-    "uinc_wrap", "udec_wrap", "usub_cond", "usub_sat", "fmaximum", "fminimum",
-)  # fmt: skip
-"""Operations of `llvm.atomicrmw` by their number in MLIR."""
-INTEGER_COMPARISONS = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-"""Predicates of `llvm.icmp` by their number in MLIR."""
-COMPARISONS = tuple(str(flag) for flag in llvm.FCmpPredicateFlag)
-"""Predicates of `llvm.fcmp` by their number in MLIR."""
-COMDATS = ("any", "exactmatch", "largest", "nodeduplicate", "samesize")
-"""Kinds of `llvm.comdat_selector` by their number in MLIR."""
-WRAPS = {"inbounds": 3, "nusw": 2, "nuw": 4}
-"""Bits of the flags of `llvm.getelementptr`."""
-DYNAMIC = -(2**31)
-"""Constant index of `llvm.getelementptr` that stands for the next operand."""
-_CONVENTIONS = (
-    "ccc", "fastcc", "coldcc", "cc_10", "cc_11", "anyregcc", "preserve_mostcc", "preserve_allcc", "swiftcc",
-    "cxx_fast_tlscc", "tailcc", "swifttailcc", "ptx_kernelcc", "ptx_devicecc", "spir_funccc", "spir_kernelcc",
-    "intel_ocl_bicc",
-)  # fmt: skip
-_LINKAGES = (
-    "private", "internal", "available_externally", "linkonce_odr", "linkonce", "weak_odr", "weak", "common",
-    "appending", "extern_weak", "external",
-)  # fmt: skip
-
-_SYNTAX = {
-    "add sub mul shl": "% , % @overflow {} : rtt",
-    "udiv sdiv lshr ashr or": "?exact:isExact ?disjoint:isDisjoint % , % {} : rtt",
-    "urem srem and xor fadd fsub fmul fdiv frem": "% , % {} : rtt",
-    "trunc zext sext fptosi fptoui sitofp uitofp fptrunc fpext addrspacecast inttoptr ptrtoint bitcast": (
-        "?nneg:nonNeg % @overflow @dereferenceable {} : t 'to r"
-    ),
-    "freeze fneg": "% {} : rt",
-    "mlir.poison mlir.none mlir.undef mlir.zero": "{} : r",
-    "load": "?volatile:volatile_ % @atomic ?invariant:invariant ?invariant_group:invariantGroup @dereferenceable"
-    " {} : t -> r",
-    "store": "?volatile:volatile_ % , % @atomic ?invariant_group:invariantGroup {} : t , t",
-    "getelementptr": "@wraps % @indices {} : @function , @type:elem_type",
-    "alloca": "?inalloca:inalloca % 'x @type:elem_type {} : @function",
-    "call": "@callee @bundles {} : @called",
-    "intr.assume": "% @bundles {} : @condition",
-    "intr.expect.with.probability": "% , % , @probability {} : rtt",
-    "intr.experimental.noalias.scope.decl": "@attribute:scope {}",
-    "br": "@successor {}",
-    "call_intrinsic": "@string:intrin @arguments @bundles : @called {}",
-    "inline_asm": "?has_side_effects:has_side_effects ?is_align_stack:is_align_stack @assembly @string:asm_string ,"
-    " @string:constraints @operands {} : @function",
-    "select": "% , % , % {} : t , rtt",
-    "fcmp": "@comparison % , % {} : @compared",
-    "icmp": "@integer_comparison % , % {} : @compared",
-    "cond_br": "% @weights , @successor , @successor @branches {}",
-    "switch": "% : t , @successor @cases {}",
-    "atomicrmw": "?volatile:volatile_ @atomicrmw:bin_op % , % @scope @ordering:ordering {} : t , rt",
-    "cmpxchg": "?weak:weak ?volatile:volatile_ % , % , % @scope @ordering:success_ordering"
-    " @ordering:failure_ordering {} : t , @exchanged",
-    "fence": "@scope @ordering:ordering {}",
-    "extractelement": "% [ % : @position ] {} : @extracted",
-    "insertelement": "% , % [ % : @position ] {} : @inserted",
-    "extractvalue": "% @positions {} : @element",
-    "insertvalue": "% , % @positions {} : @element",
-    "shufflevector": "% , % @mask {} : @shuffled",
-    "module_flags": "@attribute:flags {}",
-    "linker_options": "@attribute:options {}",
-    "comdat": "@name @body {}",
-    "comdat_selector": "@name @selector {}",
-    "mlir.global_ctors": "'ctors = @attribute:ctors , 'priorities = @attribute:priorities , 'data = @attribute:data {}",
-    "mlir.global_dtors": "'dtors = @attribute:dtors , 'priorities = @attribute:priorities , 'data = @attribute:data {}",
-    "mlir.alias": "@symbol {} : @type:alias_type @body",
-    "mlir.global": "@variable {} @variable_type",
-    "func": "@symbol @signature @function_attributes @body",
-}
-"""Syntax by operation, without `llvm.`.
-
-`%` is an operand, and `{}` a dictionary of properties. A word of the letters r and t is one type: r adds it to the
-results, and each t to the operands. `?word:name` is a keyword that sets a property, `'word` a keyword, and `@name` a
-method of `_Parts`.
-"""
-_GPU_SYNTAX = {
-    "module": "@module @function_attributes @body",
-    "func": "@name @signature ?kernel:gpu.kernel @gpu_function @function_attributes @body",
-    "return": "@returned {}",
-    "barrier": "{}",
-    "shuffle": "@gpu_word:mode:shuffle_mode % , % , % {} : @shuffled_values",
-    "thread_id block_id block_dim grid_dim global_id cluster_id cluster_dim cluster_block_id cluster_dim_blocks":
-        "@gpu_word:dimension:dim @bound {} @index",
-    "lane_id subgroup_id num_subgroups subgroup_size": "@bound {} @index",
-}  # fmt: skip
-_FORMATS = {
-    f"{dialect}.{name}": text.split()
-    for dialect, syntax in (("llvm", _SYNTAX), ("gpu", _GPU_SYNTAX), ("arith", {"index_castui": "% {} : t 'to r"}))
-    for names, text in syntax.items()
-    for name in names.split()
-}
-SYNTAX_NAMES = tuple(_FORMATS)
-"""Names of the operations of this module, except `llvm.intr.*`."""
-BINARY = frozenset(name[5:] for name, text in _FORMATS.items() if text[-1] == "rtt" and name != "llvm.select")
-CASTS = frozenset(name[5:] for name, text in _FORMATS.items() if "'to" in text)
 
 
 class LlvmOperation(Operation):
@@ -149,7 +61,7 @@ class LlvmOperation(Operation):
     def parse(cls, parser: Parser) -> LlvmOperation:
         """Parse the custom syntax of MLIR."""
         parts = _Parts(parser)
-        for word in _FORMATS.get(cls.name, ["@intrinsic", "{}"]):
+        for word in FORMATS.get(cls.name, ["@intrinsic", "{}"]):
             parts.parse(word)
         operands = parser.resolve_operands(parts.names, parts.types, parser.pos)
         return cls.create(
@@ -340,7 +252,7 @@ class _Parts:
 
     def callee(self) -> None:
         parser = self.parser
-        if (convention := parser.parse_optional_keyword_in(_CONVENTIONS)) is not None:
+        if (convention := parser.parse_optional_keyword_in(CONVENTIONS)) is not None:
             self.properties["CConv"] = _unregistered("llvm.cconv", convention)
         if (kind := parser.parse_optional_keyword_in(("tail", "musttail", "notail"))) is not None:
             self.properties["TailCallKind"] = _unregistered("llvm.tailcallkind", kind)
@@ -530,12 +442,12 @@ class _Parts:
     def symbol(self) -> None:
         """Parse the keywords before the name of a variable or function, and the name."""
         parser, found = self.parser, self.properties
-        linkage = parser.parse_optional_keyword_in(_LINKAGES) or "external"
+        linkage = parser.parse_optional_keyword_in(LINKAGES) or "external"
         found["linkage"] = llvm.LinkageAttr(linkage)
         for name, words in _SYMBOL_WORDS.items():
             if (word := parser.parse_optional_keyword_in([word for word in words if word])) is not None:
                 found[name] = IntegerAttr(words.index(word), i64) if len(words) > 1 else UnitAttr()
-        if (convention := parser.parse_optional_keyword_in(_CONVENTIONS)) is not None:
+        if (convention := parser.parse_optional_keyword_in(CONVENTIONS)) is not None:
             found["CConv"] = _unregistered("llvm.cconv", convention)
         self.name()
 

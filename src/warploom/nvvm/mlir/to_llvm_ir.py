@@ -26,8 +26,8 @@ from warploom.nvvm.mlir.attributes import (
     parameter_text,
     passed_words,
 )
+from warploom.nvvm.mlir.llvm_formats import COMDATS
 from warploom.nvvm.mlir.llvm_operations import has_instruction, instruction_text, typed
-from warploom.nvvm.mlir.llvm_syntax import COMDATS
 from warploom.nvvm.mlir.llvm_values import (
     bracketed,
     constant_text,
