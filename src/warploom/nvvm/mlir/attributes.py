@@ -102,7 +102,10 @@ class Words:
         return getattr(self, word)()
 
     def text(self, template: str) -> str:
-        """Return a template with the words in braces replaced. Errors: VerifyException for an unused attribute."""
+        """Return a template with the words in braces replaced.
+
+        Errors: VerifyException for an attribute that no word uses
+        """
         text = spaced(*(part.format_map(self) for part in template.split()))
         self.found.refuse_unused()
         return text
@@ -134,9 +137,9 @@ def dictionaries_of(attribute: Attribute | None, count: int) -> list[Attributes]
 
 
 def parameter_text(found: Attributes, owner: str) -> str:
-    """Return the attributes of a parameter or result, with a space before each. `owner` names it in messages.
+    """Return the attributes of a parameter or result, with a space before each.
 
-    Errors: VerifyException for an unknown attribute
+    `owner` names the parameter in messages. Errors: VerifyException for an unknown attribute
     """
     words: list[str] = []
     for name, value in found.items():

@@ -34,8 +34,9 @@ _WARP = 32
 
 
 def lower_gpu(parsed: ParsedModule) -> None:
-    """Replace the index, barrier and shuffle operations of the gpu dialect, and the scf dialect's loops and conditions.
+    """Replace operations of the gpu dialect, and the loops and conditions of the scf dialect.
 
+    The operations are those for indices, barriers and shuffles.
     Other operations of the gpu dialect stay. Errors: LowerError lower.operation
     """
     module: ModuleOp = parsed.module

@@ -1,4 +1,4 @@
-"""Tables of the llvm and gpu dialects of MLIR 22: the syntax of operations, and the words of enumerations."""
+"""Tables of the llvm and gpu dialects of MLIR 22: syntax of operations, and words of enumerations."""
 
 from xdsl.dialects import llvm
 

@@ -66,9 +66,9 @@ INSTRUCTIONS: dict[str, str] = {
     "cond_br": "{jump}",
     "switch": "{jump}",
 }
-"""Template of an instruction by operation without dialect. Words in braces are methods of `_Instruction`.
+"""Template of an instruction by operation without dialect.
 
-An attribute that no word of the template uses is an error.
+Words in braces are methods of `_Instruction`. An attribute that no word of the template uses is an error.
 """
 JUMP = "ptx"
 """Attribute of `llvm.cond_br` and `llvm.switch`: PTX of the jump.
@@ -272,7 +272,7 @@ class _Instruction(Words):
         return symbol_text(self.string("intrin"))
 
     def own_intrinsic(self) -> str:
-        """Return the name of the intrinsic of an operation `llvm.intr.*`, whose last operands may be attributes."""
+        """Return the name of the intrinsic of an operation `llvm.intr.*`."""
         name = self.operation.name.removeprefix("llvm.intr.")
         if name in _MASKED:
             self.aligned = _MASKED[name]

@@ -532,7 +532,7 @@ class _Parts:
         self.regions = [self.parser.parse_optional_region(self._arguments or None) or Region()]
 
     def intrinsic(self) -> None:
-        """Parse `llvm.intr.*`: operands, in parentheses or not, and a function type or the types of the operands."""
+        """Parse `llvm.intr.*`: operands, and a function type or the types of the operands."""
         parser = self.parser
         parse = parser.parse_unresolved_operand
         names = parser.parse_optional_comma_separated_list(Parser.Delimiter.PAREN, parse)

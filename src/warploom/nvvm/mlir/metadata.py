@@ -1,4 +1,4 @@
-"""Parameters of the attributes of the llvm dialect, and the metadata nodes of LLVM IR that they describe."""
+"""Parameters of attributes of the llvm dialect, and the metadata of LLVM IR that they describe."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _CLOSERS = {"<": ">", "{": "}", "[": "]", "(": ")"}
 
 
 def parameters_of(attribute: Attribute | None) -> Any:
-    """Return the parameters of an attribute such as `#llvm.loop_licm<disable = true>` as a dictionary or a list.
+    """Return the parameters of an attribute as a dictionary or a list.
 
-    A nested attribute is also a dictionary or a list. Any other parameter is its text.
+    The parameters of `#llvm.loop_licm<disable = true>` are {"disable": "true"}.     A nested attribute is also a dictionary or a list. Any other parameter is its text.
     """
     return _parsed(_TOKEN.findall(str(attribute))) if attribute is not None else []
 
@@ -108,9 +108,9 @@ class Metadata:
         self._named: dict[str, list[str]] = {}
 
     def node(self, *operands: str, identity: str = "") -> str:
-        """Return the number of a node, such as `!3`. `identity` makes the node distinct from others with its operands.
+        """Return the reference of a node, such as `!3`.
 
-        The operand `self` stands for the node.
+        `identity` makes the node distinct from others with the same operands. The operand `self` stands for the node.
         """
         number = self._numbers.setdefault(identity or str(operands), len(self._texts))
         if number == len(self._texts):
