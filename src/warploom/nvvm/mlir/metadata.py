@@ -21,7 +21,8 @@ _CLOSERS = {"<": ">", "{": "}", "[": "]", "(": ")"}
 def parameters_of(attribute: Attribute | None) -> Any:
     """Return the parameters of an attribute as a dictionary or a list.
 
-    The parameters of `#llvm.loop_licm<disable = true>` are {"disable": "true"}.     A nested attribute is also a dictionary or a list. Any other parameter is its text.
+    The parameters of `#llvm.loop_licm<disable = true>` are {"disable": "true"}.
+    A nested attribute is also a dictionary or a list. Any other parameter is its text.
     """
     return _parsed(_TOKEN.findall(str(attribute))) if attribute is not None else []
 
