@@ -78,6 +78,8 @@ class _TensorCopy(Operation):
         # As in the output of MLIR, a predicated instruction omits the optional `.tile`.
         if mode == "tile" and not is_predicated:
             words["tile"] = "tile"
+        if is_predicated and "dst" in self.SPACES:
+            words["dst"] = "shared::cluster"
         if self.BY_MODE[mode] in (tensor.LOAD_IM2COL, tensor.PREFETCH_IM2COL):
             words["load_mode"] = mode.replace("_w_128", "::w::128").replace("_w", "::w")
         offsets = getattr(self, "im2colOffsets", ())
@@ -113,20 +115,20 @@ class TensorLoad(_TensorCopy):
         mode = self.mode.data
         self.check_box()
         self.check_offsets(self.im2colOffsets)
-        is_cluster = space_of(self.dstMem) == "shared::cluster"
-        if not self.isCTAOnly.value.data:
-            if not is_cluster:
-                raise self.error("Shared::cluster destination requires address-space 7.")
-        elif is_cluster:
-            raise self.error("Shared::cta destination requires address-space 3.")
-        elif self.multicastMask is not None:
+        is_cluster, is_cta_only = space_of(self.dstMem) == "shared::cluster", bool(self.isCTAOnly.value.data)
+        if self.predicate is not None:
+            # A destination in the shared memory of the CTA is also an address of the cluster's shared memory.
+            if is_cta_only:
+                raise self.error("Predicate is supported only for shared::cluster mode.")
+            if mode not in {"tile", "im2col"}:
+                raise self.error("Predicate is supported only for Tile and Im2col modes.")
+        elif is_cta_only == is_cluster:
+            space, number = ("cta", 3) if is_cta_only else ("cluster", 7)
+            raise self.error(f"Shared::{space} destination requires address-space {number}.")
+        elif is_cta_only and self.multicastMask is not None:
             raise self.error("Multicast is not supported with shared::cta mode.")
-        elif self.group is not None:
+        elif is_cta_only and self.group is not None:
             raise self.error("CTAGroup is not supported with shared::cta mode.")
-        if self.predicate is not None and mode not in {"tile", "im2col"}:
-            raise self.error("Predicate is supported only for Tile and Im2col modes.")
-        if self.predicate is not None and not is_cluster:
-            raise self.error("Predicate is supported only for shared::cluster mode.")
 
 
 @operation("nvvm.cp.async.bulk.tensor.prefetch", *_forms(_PREFETCHES))
