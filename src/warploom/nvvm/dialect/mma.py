@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, UnitAttr, VectorType, f16, f64, i16, i32
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, UnitAttr, VectorType, f16, f32, f64, i16, i32
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, var_operand_def
@@ -26,12 +26,13 @@ from warploom.nvvm.dialect.attributes import (
 )
 from warploom.nvvm.dialect.lowering import Immediate, Lowering, OperandTemplate, Registers
 from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation
-from warploom.nvvm.dialect.types import registers_of
 from warploom.nvvm.forms import MMA_DENSE, MMA_SCALED, MMA_SPARSE, MMA_SPARSE_SCALED
 
 _TYPES = ("multiplicandAPtxType", "multiplicandBPtxType")
 _SEGMENTS = "operandSegmentSizes"
 _NARROW_INTEGERS = ("s8", "u8", "s4", "u4")
+_REGISTERS: Mapping[str, Attribute] = {"f16": VectorType(f16, [2]), "f32": f32, "f64": f64}
+"""Type of a register by the type of its elements. A register of other elements has the type i32."""
 
 
 def multiplicand_type(type: Attribute) -> str:
@@ -171,21 +172,15 @@ class Multiplication(Operation):
             raise self.error(f"unimplemented variant for MMA shape <{m}, {n}, {k}> of {types}")
         template = self.template(words)
         form, slots = template.form, slots_of(template.form, template.present_words)
-        for letter, values in zip("abc", self.fragments, strict=True):
-            expected = form.operands[letter].registers(slots)
-            found = sum(len(registers_of(value.type)) for value in values)
-            if found != expected:
-                types = ", ".join(str(value.type) for value in values)
-                raise self.error(
-                    f"Could not match types for the {letter.upper()} operands; expected {expected} registers"
-                    f" but got {found}: {types}"
-                )
-        expected, found = form.operands["d"].registers(slots), len(registers_of(self.res.type))
-        if found != expected:
-            raise self.error(
-                f"Could not match allowed types for the result; expected {expected} registers but got {found}:"
-                f" {self.res.type}"
-            )
+        assert isinstance(self.res.type, LLVMStructType)
+        found = {letter: [value.type for value in values] for letter, values in zip("abc", self.fragments, strict=True)}
+        for letter, types in (*found.items(), ("d", self.res.type.types.data)):
+            register = _REGISTERS.get(words[f"{letter}type"], i32)
+            count = form.operands[letter].registers(slots)
+            if list(types) != [register] * count:
+                subject = "types for the result" if letter == "d" else f"types for the {letter.upper()} operands"
+                got = ", ".join(map(str, types))
+                raise self.error(f"Could not match {subject}; expected {count} of type {register} but got {got}")
 
     def lower(self) -> Lowering:
         a, b, c = map(Registers, self.fragments)
