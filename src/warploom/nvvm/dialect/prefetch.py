@@ -79,7 +79,9 @@ class Prefetch(IntrinsicOperation):
         return super().to_llvm(build) if self.predicate is None else None
 
     def arguments(self, build: LlvmBuilder) -> Sequence[SSAValue]:
-        return [self.addr if self.in_param_space is None else build.in_space(self.addr, _PARAMETERS)]
+        # As in MLIR, the parameter space has an effect only on tensor maps.
+        is_parameter = self.tensormap is not None and self.in_param_space is not None
+        return [build.in_space(self.addr, _PARAMETERS) if is_parameter else self.addr]
 
     def named(self, name: str) -> str:
         if self.tensormap is None:
