@@ -25,9 +25,9 @@ class EnumAttribute(Data[str], ABC):
 
     @classmethod
     def read(cls, parser: AttrParser) -> str:
-        """Parse one of the words in `cases`."""
+        """Parse one of the words in `cases`, which may be in quotation marks."""
         start = parser.pos
-        word = parser.parse_optional_identifier()
+        word = parser.parse_optional_identifier() or parser.parse_optional_str_literal()
         if word not in cls.cases:
             name = cls.name.removeprefix("nvvm.")
             parser.raise_error(f"expected {name} to be one of: {', '.join(cls.cases)}", start)

@@ -162,6 +162,9 @@ class Multiplication(Operation):
         return {}
 
     def check(self) -> None:
+        for letter, values in zip("ABC", self.fragments, strict=True):
+            if not values:
+                raise self.error(f"has no {letter} operands")
         words = self.words
         for name, word in zip(_TYPES, ("atype", "btype"), strict=True):
             if not words[word]:
@@ -272,7 +275,7 @@ class MmaSync(_Matrices, _Integers):
         a, layout_a, layout_b = self.words["atype"], self.layoutA.data, self.layoutB.data
         if a == "b1" and self.b1Op is None:
             raise self.error("requires 'b1Op' attribute")
-        if a != "f16" and (layout_a, layout_b) != ("row", "col"):
+        if a and a != "f16" and (layout_a, layout_b) != ("row", "col"):
             raise self.error(
                 f"layouts of A and B are {layout_a} and {layout_b}; expected row and col, because the elements are {a}"
             )
