@@ -4,7 +4,7 @@ from abc import ABC
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import IntAttr, IntegerType
+from xdsl.dialects.builtin import IntAttr, IntegerType, StringAttr
 from xdsl.ir import Attribute, Data, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -50,7 +50,8 @@ class BareEnumAttribute(EnumAttribute, SpacedOpaqueSyntaxAttribute):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
-        if isinstance(whole := parser.parse_optional_attribute(), cls):
+        whole = parser.parse_optional_attribute()
+        if isinstance(whole, cls | StringAttr) and whole.data in cls.cases:
             return whole.data
         return cls.read(parser)
 
