@@ -33,6 +33,7 @@ _SEGMENTS = "operandSegmentSizes"
 _NARROW_INTEGERS = ("s8", "u8", "s4", "u4")
 _REGISTERS: Mapping[str, Attribute] = {"f16": VectorType(f16, [2]), "f32": f32, "f64": f64}
 """Type of a register by the type of its elements. A register of other elements has the type i32."""
+_ACCUMULATORS = (*_REGISTERS, "s32")
 
 
 def multiplicand_type(type: Attribute) -> str:
@@ -178,11 +179,12 @@ class Multiplication(Operation):
         assert isinstance(self.res.type, LLVMStructType)
         found = {letter: [value.type for value in values] for letter, values in zip("abc", self.fragments, strict=True)}
         for letter, types in (*found.items(), ("d", self.res.type.types.data)):
-            register = _REGISTERS.get(words[f"{letter}type"], i32)
-            count = form.operands[letter].registers(slots)
+            subject = "types for the result" if letter == "d" else f"types for the {letter.upper()} operands"
+            word, got = words[f"{letter}type"], ", ".join(map(str, types))
+            if letter in "cd" and word not in _ACCUMULATORS:
+                raise self.error(f"Could not match {subject}; expected elements f16, f32, s32 or f64 but got {got}")
+            register, count = _REGISTERS.get(word, i32), form.operands[letter].registers(slots)
             if list(types) != [register] * count:
-                subject = "types for the result" if letter == "d" else f"types for the {letter.upper()} operands"
-                got = ", ".join(map(str, types))
                 raise self.error(f"Could not match {subject}; expected {count} of type {register} but got {got}")
 
     def lower(self) -> Lowering:
