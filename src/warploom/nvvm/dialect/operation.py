@@ -65,6 +65,13 @@ class Operation(IRDLOperation, ABC):
     SPACES: ClassVar[Mapping[str, str]] = NO_WORDS
     """MLIR name of the pointer whose state space a modifier states, by the name of the modifier."""
 
+    def __post_init__(self) -> None:
+        # As in MLIR, the attribute dictionary of the text may state a property that has a keyword of its own.
+        for name in self.get_irdl_definition().properties:
+            if name in self.attributes and name not in self.properties:
+                self.properties[name] = self.attributes.pop(name)
+        super().__post_init__()
+
     def check(self) -> None:
         """Raise VerifyException if MLIR refuses the operation."""
 
@@ -163,6 +170,9 @@ class Operation(IRDLOperation, ABC):
 
     def verify_(self) -> None:
         """Raise VerifyException if MLIR refuses the operation or its PTX is illegal."""
+        for name in self.get_irdl_definition().properties:
+            if name in self.attributes:
+                raise self.error(f"the attribute dictionary states {name} again; expected {name} once")
         try:
             self.check()
             instructions = [
