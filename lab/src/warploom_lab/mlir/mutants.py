@@ -246,7 +246,9 @@ def words(text: str, chance: random.Random) -> Iterator[str]:
         at = chance.randrange(1, len(tokens)) if len(tokens) > 1 else 0
         found, other = tokens[at], chance.choice(tokens)
         made = chance.choice(("", f"{found[0]} {found[0]}", other[0]))
-        yield text.replace(line, line[: found.start()] + made + line[found.end() :])
+        changed = text.replace(line, line[: found.start()] + made + line[found.end() :])
+        if "nvvm." in changed:
+            yield changed
 
 
 _SPELLINGS = (
