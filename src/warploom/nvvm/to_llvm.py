@@ -76,7 +76,7 @@ def _inline_asm(operation: dialect.Operation, build: LlvmBuilder) -> Sequence[SS
         types = registers_of(operand.type)
         tied = names.get(copied[operand], ()) if operand in copied else ()
         names[operand] = tied or tuple(f"${len(constraints) + k}" for k in range(len(types)))
-        constraints += [name[1:] for name in tied] or [_constraint(operand.type, word) for word in types]
+        constraints += [name[1:] for name in tied] or [_constraint(operand, word) for word in types]
         inputs += build.elements(operand)
     temporaries: dict[str, str] = {}
 
@@ -98,6 +98,8 @@ def _inline_asm(operation: dialect.Operation, build: LlvmBuilder) -> Sequence[SS
     return asm.results
 
 
-def _constraint(type: Attribute, word: str) -> str:
-    # As in the output of MLIR, a pointer to shared memory is passed in 32 bits.
-    return "r" if type == pointer_to(SHARED_SPACE) else CONSTRAINTS[word]
+def _constraint(operand: SSAValue, word: str) -> str:
+    # As in the output of MLIR, a constant is an immediate, and a pointer to shared memory is passed in 32 bits.
+    if isinstance(operand.owner, llvm.ConstantOp):
+        return "n"
+    return "r" if operand.type == pointer_to(SHARED_SPACE) else CONSTRAINTS[word]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import IntAttr, IntegerType
+from xdsl.dialects.builtin import IntAttr, IntegerType, StringAttr
 from xdsl.ir import Attribute, Data, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -27,9 +27,9 @@ class EnumAttribute(Data[str], ABC):
 
     @classmethod
     def read(cls, parser: AttrParser) -> str:
-        """Parse one of the words in `cases`."""
+        """Parse one of the words in `cases`, which may be in quotation marks."""
         start = parser.pos
-        word = parser.parse_optional_identifier()
+        word = parser.parse_optional_identifier() or parser.parse_optional_str_literal()
         if word not in cls.cases:
             name = cls.name.removeprefix("nvvm.")
             parser.raise_error(f"expected {name} to be one of: {', '.join(cls.cases)}", start)
@@ -37,7 +37,8 @@ class EnumAttribute(Data[str], ABC):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
-        if isinstance(whole := parser.parse_optional_attribute(), cls):
+        whole = parser.parse_optional_attribute()
+        if isinstance(whole, cls | StringAttr) and whole.data in cls.cases:
             return whole.data
         with nullcontext() if issubclass(cls, BareEnumAttribute) else parser.in_angle_brackets():
             return cls.read(parser)

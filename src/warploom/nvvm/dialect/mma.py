@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Self
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, VectorType, f16, f64, i16, i32
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, VectorType, f16, f32, f64, i16, i32
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
@@ -15,7 +15,6 @@ from warploom.isa.model.form import Form
 from warploom.nvvm.dialect.attributes import MmaType
 from warploom.nvvm.dialect.lowering import Immediate, Lowering, OperandTemplate, Registers
 from warploom.nvvm.dialect.operation import Operation, operation
-from warploom.nvvm.dialect.types import registers_of
 from warploom.nvvm.forms import MMA_DENSE, MMA_SCALED, MMA_SPARSE, MMA_SPARSE_SCALED
 
 _TYPES = ("multiplicandAPtxType", "multiplicandBPtxType")
@@ -25,6 +24,9 @@ _NAMED_SCALES: Mapping[str, tuple[Attribute, ...]] = {"scaleA": (i32, i16, i16),
 """Types of the operands after C, by the keyword that precedes the operands in the text."""
 _INDICES = ("byteIdA", "threadIdA", "byteIdB", "threadIdB")
 _NARROW_INTEGERS = ("s8", "u8", "s4", "u4")
+_REGISTERS: Mapping[str, Attribute] = {"f16": VectorType(f16, [2]), "f32": f32, "f64": f64}
+"""Type of a register by the type of its elements. A register of other elements has the type i32."""
+_ACCUMULATORS = (*_REGISTERS, "s32")
 
 
 def multiplicand_type(type: Attribute) -> str:
@@ -152,6 +154,9 @@ class _Multiplication(Operation):
         return words | saturation_words(self, "intOverflowBehavior")
 
     def check(self) -> None:
+        for letter, values in zip("ABC", self.fragments, strict=True):
+            if not values:
+                raise self.error(f"has no {letter} operands")
         words = self.words
         a = words["atype"]
         if self.has("layoutA"):
@@ -167,27 +172,23 @@ class _Multiplication(Operation):
             raise self.error(f"unimplemented variant for MMA shape <{shape}> of {types}")
         template = self.template(words)
         form, slots = template.form, slots_of(template.form, template.present_words)
-        for letter, values in zip("abc", self.fragments, strict=True):
-            expected = form.operands[letter].registers(slots)
-            found = sum(len(registers_of(value.type)) for value in values)
-            if found != expected:
-                types = ", ".join(str(value.type) for value in values)
-                raise self.error(
-                    f"Could not match types for the {letter.upper()} operands; expected {expected} registers"
-                    f" but got {found}: {types}"
-                )
         result = self.value("res").type
-        expected, found = form.operands["d"].registers(slots), len(registers_of(result))
-        if found != expected:
-            raise self.error(
-                f"Could not match allowed types for the result; expected {expected} registers but got {found}: {result}"
-            )
+        assert isinstance(result, LLVMStructType)
+        found = {letter: [value.type for value in values] for letter, values in zip("abc", self.fragments, strict=True)}
+        for letter, types in (*found.items(), ("d", result.types.data)):
+            subject = "types for the result" if letter == "d" else f"types for the {letter.upper()} operands"
+            word, got = words[f"{letter}type"], ", ".join(map(str, types))
+            if letter in "cd" and word not in _ACCUMULATORS:
+                raise self.error(f"Could not match {subject}; expected elements f16, f32, s32 or f64 but got {got}")
+            register, count = _REGISTERS.get(word, i32), form.operands[letter].registers(slots)
+            if list(types) != [register] * count:
+                raise self.error(f"Could not match {subject}; expected {count} of type {register} but got {got}")
 
     def _check_dense(self, element: str) -> None:
         if element == "b1" and not self.has("b1Op"):
             raise self.error("requires 'b1Op' attribute")
         layouts = self.text("layoutA"), self.text("layoutB")
-        if element != "f16" and layouts != ("row", "col"):
+        if element and element != "f16" and layouts != ("row", "col"):
             found = f"layouts of A and B are {' and '.join(layouts)}"
             raise self.error(f"{found}; expected row and col, because the elements are {element}")
 

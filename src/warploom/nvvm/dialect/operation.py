@@ -141,6 +141,13 @@ class Operation(IRDLOperation, ABC):
 
     # Legality -----------------------------------------------------------------------------------------------
 
+    def __post_init__(self) -> None:
+        # As in MLIR, the attribute dictionary of the text may state a property that has a keyword of its own.
+        for name in self.get_irdl_definition().properties:
+            if name in self.attributes and name not in self.properties:
+                self.properties[name] = self.attributes.pop(name)
+        super().__post_init__()
+
     def check(self) -> None:
         """Raise VerifyException if MLIR refuses the operation."""
         for rule in self.RULES:

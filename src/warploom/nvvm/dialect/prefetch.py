@@ -25,7 +25,9 @@ class _Prefetch(Operation):
 
     def called(self, build: LlvmBuilder) -> InstructionTemplate | None:
         template = super().called(build)
-        if template is None or not self.has("in_param_space") or self.has("predicate"):
+        # As in MLIR, the parameter space has an effect only on tensor maps.
+        is_parameter = self.has("in_param_space") and self.has("tensormap") and not self.has("predicate")
+        if template is None or not is_parameter:
             return template
         return replace(template, operands={"a": Memory(build.in_space(self.value("addr"), _PARAMETERS))})
 

@@ -32,6 +32,9 @@ def _lower_box(by_mode: Mapping[str, Form], op: Operation) -> Lowering:
         words["tile"] = "tile"
     if by_mode[mode] in (tensor.LOAD_IM2COL, tensor.PREFETCH_IM2COL):
         words["load_mode"] = mode.replace("_w_128", "::w::128").replace("_w", "::w")
+    if op.has("predicate") and "dst" in op.SPACES:
+        # A destination in the shared memory of the CTA is also an address of the cluster's shared memory.
+        words["dst"] = "shared::cluster"
     late = _INLINE_ORDER if op.has("predicate") else ("cta_group",)
     offsets = op.values("im2colOffsets") if op.has("im2colOffsets") else ()
     box = Memory(op.value("tmaDescriptor"), coordinates)
@@ -86,12 +89,12 @@ TensorLoad = _copy(
         _box_error,
         _offsets_error,
         """
-        !isCTAOnly dstMem=shared: Shared::cluster destination requires address-space 7.
-        isCTAOnly dstMem!=shared: Shared::cta destination requires address-space 3.
+        predicate isCTAOnly: Predicate is supported only for shared::cluster mode.
+        predicate mode!=tile|im2col: Predicate is supported only for Tile and Im2col modes.
+        !predicate !isCTAOnly dstMem=shared: Shared::cluster destination requires address-space 7.
+        !predicate isCTAOnly dstMem!=shared: Shared::cta destination requires address-space 3.
         isCTAOnly multicastMask: Multicast is not supported with shared::cta mode.
         isCTAOnly group: CTAGroup is not supported with shared::cta mode.
-        predicate mode!=tile|im2col: Predicate is supported only for Tile and Im2col modes.
-        predicate isCTAOnly: Predicate is supported only for shared::cluster mode.
         """,
     ],
 )
