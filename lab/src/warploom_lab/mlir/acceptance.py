@@ -150,6 +150,7 @@ _LATER = ("convert", "translate", "llc", "ptxas")
 GROUPS = (
     Group("MLIR refuses later", True, _LATER),
     Group("unknown property", True, ("",), text="unknown = 1"),
+    Group("negative number of groups", True, ("",), operation="cp.async.wait.group", message="expected 0 or more"),
     Group("number of values", True, ("",), text="operandSegmentSizes", message="expected (1|0 or 1) values? for"),
     Group("stated twice", True, ("",), message="dictionary states"),
     Group("placeholder", True, ("",), operation="inline_ptx", message="placeholder"),
@@ -162,6 +163,7 @@ _OTHER_PTX = (
     ("inline_ptx", r"\{\$rw|operandSegmentSizes = array<i32: \d, \d, 1>|operandSegmentSizes = array<i32: \d, [1-9]"),
     ("bulk.tensor.shared.cluster.global", "cta_group<"),
     ("tcgen05.ld", r"constant\(-"),
+    ("", "{unknown = 1"),
 )
 """Operations whose PTX may differ from llc's: regular expressions of the name and the text."""
 

@@ -73,13 +73,6 @@ class Operation(IRDLOperation, ABC):
     RULES: ClassVar[Sequence[Rule]] = ()
     """Rules of MLIR."""
 
-    def __post_init__(self) -> None:
-        # As in MLIR, the attribute dictionary of the text may state a property that has a keyword of its own.
-        for name in self.get_irdl_definition().properties:
-            if name in self.attributes and name not in self.properties:
-                self.properties[name] = self.attributes.pop(name)
-        super().__post_init__()
-
     # Fields -------------------------------------------------------------------------------------------------
 
     def has(self, name: str) -> bool:
