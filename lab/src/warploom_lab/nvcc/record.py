@@ -69,8 +69,8 @@ def calls_of(builtin: Builtin) -> Iterator[str]:
 
 
 def _load_store_calls(builtin: Builtin) -> Iterator[str]:
-    dst, src = (_POINTERS[p.base, p.const] for p in builtin.parameters[:2])
-    word = builtin.parameters[0].base
+    dst, src = (_POINTERS[p.type.base, p.type.const] for p in builtin.parameters[:2])
+    word = builtin.parameters[0].type.base
     legal = _legal_layouts(builtin)
     for layout, ldm in product(legal, ("u", "16")):
         yield f"{builtin.name}({dst}, {src}, {ldm}, {layout});"
@@ -96,7 +96,7 @@ def _legal_layouts(builtin: Builtin) -> Sequence[int]:
 
 
 def _multiply_calls(builtin: Builtin) -> Iterator[str]:
-    pointers = ", ".join(_POINTERS[p.base, p.const] for p in builtin.parameters[:4])
+    pointers = ", ".join(_POINTERS[p.type.base, p.type.const] for p in builtin.parameters[:4])
     legal = (1,) if builtin.shape in ("m8n8k32", "m8n8k128") else (1, 0, 2, 3)
     saturations = [", 0", ", 1"] if len(builtin.parameters) == 6 else [""]
     for rowcol, satf in product(legal, saturations):
