@@ -24,11 +24,11 @@ _NAMES = {name: name for name in SIZES} | {
 }  # fmt: skip
 """Canonical name of each type, by all names of the type."""
 WORDS = frozenset(word for name in _NAMES for word in name.split()) | {"signed"}
-"""Words that the names of types consist of."""
+"""Words in names of types, such as "unsigned"."""
 TYPEDEFS = sorted(
     WORDS - {"void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "_Bool", "std::nullptr_t"}
 )
-"""Names of types that C does not know."""
+"""Names of types for which pycparser needs a typedef."""
 FLOATS = frozenset({"float", "double", "__half", "__nv_bfloat16"})
 _UNSIGNED = frozenset(
     {"bool", "unsigned char", "unsigned short", "unsigned int", "unsigned long", "unsigned long long"}
@@ -40,7 +40,7 @@ _RANKS = ("int", "unsigned int", "long", "unsigned long", "long long", "unsigned
 class CType:
     """C type: a base type that may be `const`, the number of pointer levels, and the extents of an array.
 
-    `rows` are the extents of the arrays that the outermost pointer points to: (8,) for a row of `int t[4][8]`.
+    `rows` are the extents of the array that a pointer points to: `int (*)[8]` has the depth 1 and the rows (8,).
     """
 
     base: str
@@ -71,10 +71,7 @@ class CType:
 
     @property
     def pointer(self) -> CType:
-        """Type of a pointer to a variable of this type.
-
-        The name of an array has the type of a pointer to a row.
-        """
+        """Type of a pointer to this type. An array becomes a pointer to its first element, which may be a row."""
         return CType(self.base, self.depth + 1, self.const, (), self.extents[1:])
 
     @property
@@ -129,7 +126,7 @@ def type_of_words(words: list[str]) -> CType | None:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Value of an expression: a constant, or an SSA value. The constant of an undefined result is None."""
+    """Value of an expression: a constant, an SSA value, or neither if the result is undefined, as in 1 / 0."""
 
     type: CType
     constant: int | float | None = None

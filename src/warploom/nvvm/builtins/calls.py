@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from xdsl.dialects import llvm
@@ -54,7 +55,7 @@ _FUNCTIONS: dict[str, tuple[str, CType, tuple[CType | Value, ...]]] = {
 }
 """Intrinsic of LLVM, type of the result, and types of the parameters of each function that CUDA declares.
 
-A value in place of a type is a further argument of the intrinsic.
+The intrinsic is "" if there is none. A value in place of a type is an argument that the call does not state.
 """
 _CONSTRAINT = re.compile(r"(=|\+|=&|\+&|)([hrlfd])")
 
@@ -78,6 +79,7 @@ class Calls(Expressions):
     def __init__(self, text: CudaText) -> None:
         super().__init__(text)
         self.functions: dict[str, tuple[CType, tuple[CType, ...]]] = {}
+        self.kernels: set[str] = set()
         self.calls: dict[Operation, CallText] = {}
 
     def _visit_FuncCall(self, node: Any) -> Value:  # noqa: N802
@@ -89,6 +91,8 @@ class Calls(Expressions):
             return self._asm(node, arguments)
         if (builtin := BY_NAME.get(name)) is not None:
             return self._builtin(builtin, node, arguments)
+        if name in self.kernels:
+            raise self.error(f"cannot call the kernel '{name}'; expected a function", node)
         if name in self.functions:
             result, params = self.functions[name]
             operands = [self.in_memory(each) for each in self._converted_arguments(node, arguments, params)]
@@ -122,6 +126,12 @@ class Calls(Expressions):
         extra = [each for each in params if isinstance(each, Value)]
         if name == "__syncwarp" and arguments:
             types, extra = [UNSIGNED], []
+        if name in _SHUFFLES and len(arguments) == len(types) + 1:
+            # The width of a segment of the warp.
+            *arguments, last = arguments
+            width = self.implicit(self.value(last, INT), INT, last)
+            rest = self.arithmetic("<<", self.arithmetic("-", Value(INT, 32), width), Value(INT, 8))
+            extra = [self.convert(self.arithmetic("|", rest, extra[0]), UNSIGNED)]
         if name in _SHUFFLES and len(arguments) == len(types):
             kind = self.without_effects(arguments[1]).type.plain
             if kind == FLOAT:
@@ -169,7 +179,7 @@ class Calls(Expressions):
         constraints += [*tied, *(f"~{{{self.string(each)}}}" for each in clobbers)]
         kinds = [memory_type(place.type) for place in places]
         result = kinds[0] if len(kinds) == 1 else LLVMStructType.from_type_list(kinds) if kinds else LLVMVoidType()
-        text = re.sub(r"%(\d+)", r"$\1", self.string(sections[0][0]).replace("$", "$$")).replace("%%", "%")
+        text = self._instructions(sections[0][0], len(outputs) + len(inputs))
         operation = self.add(
             llvm.InlineAsmOp(
                 text, ",".join(constraints), [*operands, *tied.values()], [result] if places else [],
@@ -181,6 +191,19 @@ class Calls(Expressions):
             found = found if len(places) == 1 else self.extracted(found, at, kinds[at])
             self.write(self.from_memory(found, place.type), place)
         return Value(VOID)
+
+    def _instructions(self, node: Any, operands: int) -> str:
+        """Return the text of an `asm` statement for LLVM."""
+        text = self.string(node)
+        plain = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL).strip()
+        depth = list(accumulate((each == "{") - (each == "}") for each in plain))
+        if depth and (min(depth) < 0 or depth[-1]):
+            raise self.error("expected a closing brace for each opening brace in asm", node)
+        if plain and plain[-1] not in ";}:":
+            raise self.error("expected ; at the end of the instructions in asm", node)
+        if wrong := [number for number in re.findall(r"(?<!%)%(\d+)", text) if int(number) >= operands]:
+            raise self.error(f"asm has {operands} operands, and no operand %{wrong[0]}", node)
+        return re.sub(r"%(\d+)", r"$\1", text.replace("$", "$$")).replace("%%", "%")
 
     def _operand(self, node: Any) -> tuple[str, str, Any]:
         """Return the mark, the letter and the expression of an operand such as "=r"(x)."""

@@ -15,13 +15,18 @@ from warploom.nvvm.builtins.emitter import memory_type
 from warploom.nvvm.builtins.variables import ALIGN, Global, Place
 
 _SPACES = {"__shared__": "shared", "__device__": "global", "__constant__": "const", "__managed__": "global"}
+_LARGEST, _LARGEST_LOCAL = 1 << 40, 1 << 19
+"""Limits of the size of a variable in bytes."""
+_LARGEST_ALIGNMENT = 1 << 16
+_INITIALIZED = 1 << 16
+"""Limit of the number of elements in an array with an initializer."""
 
 
 class Declarations(Calls):
     """Walk over declarations."""
 
     def specifiers(self, node: Any) -> dict[str, list[Any]]:
-        """Return the arguments of CUDA's specifiers of a declaration. An alignment has the name ""."""
+        """Return CUDA's specifiers of a declaration, such as `__shared__`, with their arguments. `alignas` is ""."""
         found: dict[str, list[Any]] = {}
         for each in node.align or ():
             value = each.alignment
@@ -36,6 +41,8 @@ class Declarations(Calls):
 
     def signature(self, node: Any) -> tuple[CType, tuple[CType, ...]]:
         """Declare a function. Return the types of its result and of its parameters."""
+        if "__global__" in self.specifiers(node):
+            self.kernels.add(node.name)
         params: list[CType] = []
         for each in node.type.args.params if node.type.args else ():
             ctype = self.type_of(each)
@@ -105,6 +112,9 @@ class Declarations(Calls):
             ctype = replace(ctype, extents=(len(node.init.exprs), *ctype.extents[1:]))
         if ctype.base == "void" and not ctype.depth:
             raise self.error("expected a variable of a complete type, got void", node)
+        limit = _LARGEST if "static" in node.storage or self.specifiers(node) else _LARGEST_LOCAL
+        if ctype.size > limit:
+            raise self.error(f"expected a variable of at most {limit} bytes, got {ctype.size}", node)
         if 0 in ctype.extents and not ("extern" in node.storage and "__shared__" in self.specifiers(node)):
             raise self.error("an array's extent must be a positive constant", node)
         return ctype
@@ -129,6 +139,8 @@ class Declarations(Calls):
             raise self.error("expected a list of initializers for an array", node)
         inner = replace(ctype, extents=ctype.extents[1:])
         count = ctype.size // ctype.element.size
+        if count > _INITIALIZED:
+            raise self.error(f"expected at most {_INITIALIZED} elements in an array with an initializer", node)
         nested = inner.extents and any(type(each).__name__ == "InitList" for each in node.exprs)
         found: list[Any] = []
         for each in node.exprs:
@@ -150,6 +162,8 @@ class Declarations(Calls):
         if is_extern and node.name in known:
             return Global(node.name, space, ctype)
         align = max((self.constant(each) or 0 for each in specifiers.get("", ())), default=0)
+        if align & (align - 1) or align > _LARGEST_ALIGNMENT:
+            raise self.error(f"expected a power of two up to {_LARGEST_ALIGNMENT} as the alignment, got {align}", node)
         linkage = "external" if is_extern or not is_local else "internal"
         return self.variable(node.name, ctype, space, linkage, value=value, alignment=max(ALIGN, align))
 
@@ -159,6 +173,7 @@ class Declarations(Calls):
         if element.depth:
             raise self.error("cannot lower a pointer in global memory; expected a number", node)
         numbers: list[int | float] = []
+        # One number fills an array without an initializer.
         for each in self._flattened(node.init, ctype) if node.init is not None and ctype.extents else [node.init]:
             value = Value(INT, 0) if each is None else self.implicit(self.without_effects(each), element, each)
             if value.constant is None:

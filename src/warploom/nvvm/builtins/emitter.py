@@ -49,7 +49,7 @@ COMPARISONS: dict[str, tuple[Callable[[float, float], bool], str, str, str]] = {
     "<=": (operator.le, "sle", "ule", "ole"), ">=": (operator.ge, "sge", "uge", "oge"),
 }  # fmt: skip
 """Function of each comparison, and its predicates for signed, unsigned and floating-point values."""
-_Operation = TypeVar("_Operation", bound=Operation)
+AnyOperation = TypeVar("AnyOperation", bound=Operation)
 
 
 def memory_type(ctype: CType) -> Attribute:
@@ -73,7 +73,7 @@ class Emitter:
     def __init__(self) -> None:
         self.block = Block()
 
-    def add(self, operation: _Operation) -> _Operation:
+    def add(self, operation: AnyOperation) -> AnyOperation:
         """Add an operation to the block and return it."""
         self.block.add_op(operation)
         return operation
@@ -96,7 +96,7 @@ class Emitter:
         return self.result(llvm.ConstantOp(IntegerAttr(number, kind, truncate_bits=True), kind))
 
     def ssa(self, value: Value) -> SSAValue:
-        """Return the SSA value of a value."""
+        """Return the SSA value of a C value. A constant becomes an operation."""
         if value.ssa is not None:
             return value.ssa
         ctype, constant = value.type.plain, value.constant
@@ -113,13 +113,13 @@ class Emitter:
     # Memory -------------------------------------------------------------------------------------------------
 
     def from_memory(self, loaded: SSAValue, ctype: CType) -> Value:
-        """Return the value of a loaded variable, a parameter or a result."""
+        """Convert an SSA value from its type in memory: a bool has 8 bits in memory, and 1 bit otherwise."""
         if ctype.plain == BOOL:
             loaded = self.icmp("ne", loaded, self.integer(0, 8))
         return Value(ctype, None, loaded)
 
     def in_memory(self, value: Value) -> SSAValue:
-        """Return the SSA value that a variable, a parameter or a result contains."""
+        """Convert a value to its type in memory."""
         found = self.ssa(value)
         return self.result(llvm.ZExtOp(found, i8)) if value.type.plain == BOOL else found
 
@@ -129,12 +129,12 @@ class Emitter:
         self.add(llvm.StoreOp(self.in_memory(value), pointer, value.type.size))
 
     def in_space(self, value: Value, space: str) -> SSAValue:
-        """Return a pointer to a state space; "" is the generic space."""
+        """Return a pointer cast to a state space, or the same pointer for ""."""
         pointer, kind = self.ssa(value), pointer_to(ADDRESS_SPACES[space])
         return pointer if pointer.type == kind or not space else self.cast("addrspacecast", pointer, kind)
 
     def moved(self, pointer: Value, index: Value, sign: int = 1) -> Value:
-        """Return a pointer plus or minus an index in elements."""
+        """Return `pointer + sign * index`, where the index counts elements."""
         pointee = pointer.type.pointee
         wide = self.convert(index, SIZE if index.type.is_unsigned else LONG)
         at, operands, offset = GEP_USE_SSA_VAL, list[SSAValue](), pointer.offset

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -29,9 +31,13 @@ from warploom.nvvm.builtins.c_types import (
 )
 from warploom.nvvm.builtins.emitter import ARITHMETIC, COMPARISONS, memory_type
 from warploom.nvvm.builtins.registry import BY_NAME
+from warploom.nvvm.builtins.spaces import is_constant_memory
 from warploom.nvvm.builtins.variables import Place, Variables
 
-_ESCAPES = dict(zip("abfnrtv\\'\"?", b"\a\b\f\n\r\t\v\\'\"?", strict=True)) | {str(n): n for n in range(8)}
+_ESCAPES = dict(zip("abfnrtv\\'\"?", "\a\b\f\n\r\t\v\\'\"?", strict=True))
+_ESCAPE = re.compile(r"""\\(?:([abfnrtv\\'"?])|([0-7]{1,3})|x([0-9a-fA-F]+))?""")
+_DIGITS = 100
+"""Length of an integer that has more than 64 bits in each notation."""
 _REGISTERS = {"threadIdx": "tid", "blockIdx": "ctaid", "blockDim": "ntid", "gridDim": "nctaid"}
 """Special register of each variable of CUDA."""
 _WORDS = {
@@ -96,7 +102,7 @@ class Expressions(Variables):
         return value.constant if isinstance(value.constant, int) else None
 
     def without_effects(self, node: Any) -> Value:
-        """Return the value of an expression that is not executed."""
+        """Return the value of an expression whose operations are discarded, such as the operand of `sizeof`."""
         block = Block()
         with self.inside(block, Region(block)):
             return self.value(node)
@@ -110,6 +116,8 @@ class Expressions(Variables):
                 found = self._name(node)
                 if isinstance(found, Place):
                     return found
+                if node.name not in _WORDS:
+                    raise self.error(f"expected a variable, got the constant '{node.name}'", node)
             case "ArrayRef":
                 pointer = self.value(node.name, self._expected_pointer())
                 index = self.value(node.subscript, INT)
@@ -146,7 +154,7 @@ class Expressions(Variables):
             raise self.error(f"expected a pointer to a complete type, got {value.type}", node)
 
     def implicit(self, value: Value, ctype: CType, node: Any) -> Value:
-        """Return a value converted to `ctype`. Errors: BuiltinError if C++ has no implicit conversion."""
+        """Return a value after the implicit conversion to `ctype`. Errors: BuiltinError if C++ has none."""
         source = value.type
         if ctype.depth:
             same = (source.base, source.depth, source.rows) == (ctype.base, ctype.depth, ctype.rows)
@@ -162,12 +170,13 @@ class Expressions(Variables):
 
     def value(self, node: Any, expected: CType | None = None) -> Value:
         """Return the value of an expression. `expected` is the type of an undeclared name in it."""
-        kept, self.expected = self.expected, expected or self.expected
+        kept = self.expected, self.position
+        self.expected, self.position = expected or self.expected, self.text.span(node)
         visit = getattr(self, f"_visit_{type(node).__name__}", None)
         if visit is None:
             raise self.refused(node)
         found = visit(node)
-        self.expected = kept
+        self.expected, self.position = kept
         return found
 
     def condition(self, node: Any) -> Value:
@@ -186,7 +195,9 @@ class Expressions(Variables):
 
     def _visit_StructRef(self, node: Any) -> Value:  # noqa: N802
         name = getattr(node.name, "name", "")
-        if name not in _REGISTERS or node.type != "." or node.field.name not in ("x", "y", "z"):
+        if name in _REGISTERS and node.type == "." and node.field.name not in ("x", "y", "z"):
+            raise self.error(f"unknown member '{node.field.name}' of {name}; expected x, y or z", node)
+        if name not in _REGISTERS or node.type != ".":
             raise self.error("cannot lower a member; expected threadIdx, blockIdx, blockDim or gridDim", node)
         return self.intrinsic(f"llvm.nvvm.read.ptx.sreg.{_REGISTERS[name]}.{node.field.name}", [], UNSIGNED)
 
@@ -202,30 +213,44 @@ class Expressions(Variables):
         text: str = node.value
         if node.type == "string":
             body = self.string(node) + "\0"
-            ctype = CType("char", 0, const=True, extents=(len(body),))
+            ctype = CType("char", 0, const=True, extents=(len(body.encode()),))
             found = self.variable("string", ctype, "global", "internal", value=StringAttr(body), constant=True)
             return self.read(self.place_of(found))
         if node.type == "char":
-            return Value(CType("char"), self._character(node))
-        if not any(mark in node.type for mark in ("float", "double")):
-            return _integer(text)
-        ctype = FLOAT if text[-1] in "fF" and not text.startswith("0x") else DOUBLE
-        digits = text.rstrip("fFlL")
-        return Value(ctype, wrap(float.fromhex(digits) if "p" in digits.lower() else float(digits), ctype))
+            if len(body := self._characters(node)) != 1:
+                raise self.error(f"unknown character {text}", node)
+            return Value(CType("char"), wrap(ord(body), CType("char")))
+        if any(mark in node.type for mark in ("float", "double")):
+            ctype = FLOAT if text[-1] in "fF" and not text.startswith("0x") else DOUBLE
+            digits = text.rstrip("fFlL")
+            try:
+                return Value(ctype, wrap(float.fromhex(digits) if "p" in digits.lower() else float(digits), ctype))
+            except OverflowError:
+                return Value(ctype, math.inf)
+        if len(text) > _DIGITS or (found := _integer(text)) is None:
+            raise self.error("expected an integer of at most 64 bits", node)
+        return found
 
     def string(self, node: Any) -> str:
-        """Return the characters of a string literal."""
+        """Return the text of a string literal."""
         if getattr(node, "type", "") != "string":
             raise self.error("expected a string", node)
-        return node.value[1:-1].encode().decode("unicode_escape")
+        try:
+            return self._characters(node).encode("latin-1").decode()
+        except UnicodeDecodeError:
+            raise self.error("expected text in UTF-8 in a string", node) from None
 
-    def _character(self, node: Any) -> int:
-        body = node.value[1:-1]
-        if len(body) == 1 and body.isascii():
-            return ord(body)
-        if body[1:] not in _ESCAPES:
-            raise self.error(f"unknown character {node.value}", node)
-        return _ESCAPES[body[1:]]
+    def _characters(self, node: Any) -> str:
+        """Return the bytes of a literal, each as one character."""
+
+        def decoded(found: re.Match[str]) -> str:
+            letter, octal, digits = found.groups()
+            if not letter and not octal and not digits:
+                expected = r"expected \n, \t, \0, \x41 or the like"
+                raise self.error(f"unknown escape sequence in {node.value[:40]}; {expected}", node)
+            return _ESCAPES[letter] if letter else chr((int(octal, 8) if octal else int(digits, 16)) & 0xFF)
+
+        return _ESCAPE.sub(decoded, node.value[1:-1].encode().decode("latin-1"))
 
     def _visit_Cast(self, node: Any) -> Value:  # noqa: N802
         ctype = self.type_of(node.to_type)
@@ -258,7 +283,7 @@ class Expressions(Variables):
         return self.unary(sign, value)
 
     def _measured(self, node: Any) -> CType:
-        """Return the type of the operand of `sizeof`. An array does not become a pointer."""
+        """Return the type of an expression or type name as `sizeof` sees it: an array does not become a pointer."""
         match type(node).__name__:
             case "Typename":
                 return self.type_of(node)
@@ -269,7 +294,7 @@ class Expressions(Variables):
                 return self.without_effects(node).type
 
     def _address(self, node: Any) -> Value:
-        """Return the address of a variable. The name of an undeclared fragment is a pointer."""
+        """Return the address of a variable. An undeclared name in a text without a function becomes a pointer."""
         kept = self.expected
         if type(node).__name__ == "ID" and self.text.is_fragment and not (self.find(node.name) or node.name in _WORDS):
             return self.value(node, kept if kept.depth else self._expected_pointer())
@@ -314,13 +339,15 @@ class Expressions(Variables):
         if place.type.extents or (place.type.const and not place.type.depth):
             kind = "an array" if place.type.extents else "a constant"
             raise self.error(f"cannot assign to {kind}; expected a variable", node)
+        if is_constant_memory(self.ssa(place.address)):
+            raise self.error("cannot assign to a variable in constant memory", node)
         converted = self.implicit(value, place.type, node)
         self.write(converted, place)
         return converted
 
     def _visit_Assignment(self, node: Any) -> Value:  # noqa: N802
+        right = self.value(node.rvalue, self._measured(node.lvalue))
         place = self.place(node.lvalue)
-        right = self.value(node.rvalue, place.type)
         if node.op != "=":
             right = self.binary(node, node.op[:-1], self.read(place), right)
             right = right if right.type.depth else self.convert(right, place.type)
@@ -377,8 +404,8 @@ class Expressions(Variables):
         raise self.error(f'expected two values of one type, got "{a}" and "{b}"', node)
 
 
-def _integer(text: str) -> Value:
-    """Return the value of an integer literal. Its type is the first of a list that contains the value."""
+def _integer(text: str) -> Value | None:
+    """Return the value of an integer literal, or None if no type contains it."""
     digits = text.rstrip("uUlL")
     suffix = text[len(digits) :].lower()
     is_decimal = digits.isdigit() and digits[0] != "0"
@@ -389,6 +416,4 @@ def _integer(text: str) -> Value:
         order = [each for each in order if "unsigned" in each]
     elif is_decimal and "l" not in suffix:
         order.remove("unsigned int")
-    types = [CType(each) for each in order]
-    ctype = next((each for each in types if wrap(number, each) == number), types[-1])
-    return Value(ctype, wrap(number, ctype))
+    return next((Value(CType(each), number) for each in order if wrap(number, CType(each)) == number), None)

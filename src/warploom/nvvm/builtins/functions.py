@@ -16,11 +16,11 @@ from warploom.nvvm.builtins.registry import BY_NAME
 from warploom.nvvm.builtins.source import CudaText
 
 _BOUNDS = {
-    "__launch_bounds__": ("maxntid", "minctasm", "cluster_max_blocks"),
-    "__maxnreg__": ("maxnreg",),
-    "__cluster_dims__": ("cluster_dim",),
+    "__launch_bounds__": {"maxntid": 1024, "minctasm": 32, "cluster_max_blocks": 16},
+    "__maxnreg__": {"maxnreg": 255},
+    "__cluster_dims__": {"x": 16, "y": 16, "z": 16},
 }
-"""Attribute for each argument of a bound of a kernel."""
+"""Attribute and limit for each argument of a bound of a kernel. The cluster's extents are one attribute."""
 
 
 class Translator(Declarations):
@@ -66,10 +66,14 @@ class Translator(Declarations):
             for each, ctype in zip(params, types, strict=True):
                 if each.name is None:
                     raise self.error("expected a name for each parameter", decl)
+                if each.name in self.scopes[-1]:
+                    raise self.error(f"'{each.name}' is declared twice", each)
                 self.parameter(each.name, ctype)
             start = self.block
-            self._statement(node.body)
-        self.add(llvm.ReturnOp() if self._result == VOID else llvm.UnreachableOp())
+            for each in node.body.block_items or ():
+                self._statement(each)
+        # The result of a function that ends without a return statement is undefined.
+        self.add(llvm.ReturnOp() if self._result == VOID else llvm.ReturnOp(self.in_memory(Value(self._result))))
         self.entry.add_op(llvm.BrOp(start))
         is_internal = "static" in decl.storage and not is_kernel
         restricted = [
@@ -93,20 +97,27 @@ class Translator(Declarations):
 
     def _bounds(self, node: Any, specifiers: dict[str, list[Any]], *, is_kernel: bool) -> dict[str, Attribute]:
         found: dict[str, Attribute] = {}
-        for word in specifiers.keys() & _BOUNDS.keys():
+        for word, limits in _BOUNDS.items():
+            if word not in specifiers:
+                continue
+            if not 1 <= len(specifiers[word]) <= len(limits):
+                count = f"1 to {len(limits)} arguments" if len(limits) > 1 else "1 argument"
+                raise self.error(f"expected {count} of {word}, got {len(specifiers[word])}", node)
             numbers: list[int] = []
-            for each in specifiers[word]:
+            for each, limit in zip(specifiers[word], limits.values(), strict=False):
                 if (number := self.constant(each)) is None or number < 1:
                     raise self.error(f"expected a positive constant in {word}", each)
+                if number > limit:
+                    raise self.error(f"expected at most {limit} in {word}, got {number}", each)
                 numbers.append(number)
             if not is_kernel:
                 raise self.error(f"expected {word} at a kernel, got a function", node)
             if word == "__cluster_dims__":
                 found["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, numbers)
                 continue
-            found |= {f"nvvm.{name}": IntegerAttr(at, i32) for name, at in zip(_BOUNDS[word], numbers, strict=False)}
-            if "nvvm.maxntid" in found:
-                found["nvvm.maxntid"] = DenseArrayBase.from_list(i32, numbers[:1])
+            for name, number in zip(limits, numbers, strict=False):
+                is_list = name == "maxntid"
+                found[f"nvvm.{name}"] = DenseArrayBase.from_list(i32, [number]) if is_list else IntegerAttr(number, i32)
         return found
 
     # Statements ---------------------------------------------------------------------------------------------
@@ -121,7 +132,7 @@ class Translator(Declarations):
                 self._statement(each)
 
     def _branch(self, node: Any, yes: Block, no: Block) -> None:
-        """Branch to `yes` if the condition `node` is true, otherwise to `no`. No condition is true."""
+        """Branch to `yes` if the condition `node` is true or None, otherwise to `no`."""
         condition = Value(INT, 1) if node is None else self.condition(node)
         if condition.constant is not None:
             self.add(llvm.BrOp(yes if condition.constant else no))
@@ -204,8 +215,8 @@ class Translator(Declarations):
             if type(each).__name__ == "Default":
                 continue
             if (number := self.constant(each.expr)) is None or number in seen:
-                problem = "one value in each case" if number in seen else "a constant after case"
-                raise self.error(f"expected {problem}", each.expr)
+                twice = f"case {number} occurs twice in a switch"
+                raise self.error(twice if number in seen else "expected a constant after case", each.expr)
             seen.add(number)
             following = Block()
             equal = self.compare("==", value, Value(value.type, wrap(number, value.type)), value.type)
@@ -229,7 +240,7 @@ class Translator(Declarations):
         self.start(end)
 
     def _do_Case(self, node: Any) -> None:  # noqa: N802
-        raise self.error("expected case directly in the braces of a switch", node)
+        raise self.error("cannot lower a case inside another statement; expected it in the braces of a switch", node)
 
     _do_Default = _do_Case  # noqa: N815
 

@@ -34,7 +34,7 @@ class Translation(ParsedModule):
     calls: tuple[Call, ...] = ()
 
     def notes(self) -> Iterator[Diagnostic]:
-        """Yield notes that state which operations surround the operations of calls."""
+        """Yield a note for each warpgroup multiplication about the operations that lowering adds around it."""
         for call in self.calls:
             if call.builtin.kind == "warpgroup":
                 added = "lower adds a wgmma fence before the call, and a commit and a wait after it"
@@ -44,6 +44,8 @@ class Translation(ParsedModule):
 
 def translate(text: str, target: Target, name: str = "<text>") -> Translation:
     """Translate CUDA C or MLIR text with calls of builtins to a module of the llvm and nvvm dialects.
+
+    Text that contains `llvm.func` or `llvm.call` is MLIR.
 
     Errors: BuiltinError builtin.text, builtin.arguments, builtin.operand, builtin.target; LowerError as in `parse_mlir`
     """
@@ -56,9 +58,9 @@ def translate(text: str, target: Target, name: str = "<text>") -> Translation:
         cuda = CudaText(text, name)
         translator = Translator(cuda)
         try:
-            parsed = ParsedModule(translator.module(), cuda.source, {})
+            parsed = ParsedModule(translator.module(), cuda.source, translator.spans)
         except RecursionError:
-            raise cuda.error("the text is nested too deeply", Span(0, 1)) from None
+            raise cuda.error("the text is nested too deeply", translator.position) from None
         calls = translator.calls
     lowered = tuple(_lowered(parsed, operation, call, target) for operation, call in calls.items())
     return Translation(parsed.module, parsed.source, parsed.spans, calls=lowered)

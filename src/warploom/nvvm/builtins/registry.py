@@ -108,7 +108,7 @@ class Builtin:
 
     @property
     def is_second_generation(self) -> bool:
-        """True if the builtin came with SM 80."""
+        """True for the builtins of f64, tf32 and bf16, which use generic addresses and ignore `satf`."""
         return self.unit in _SECOND_GENERATION
 
     @cached_property
@@ -189,7 +189,7 @@ def builtin_named(name: str) -> Builtin:
 
 
 def builtin_numbered(number: int) -> Builtin:
-    """Return the builtin with a number. Errors: UsageError for an unknown number."""
+    """Return the builtin with a number. Errors: UsageError for an unknown number, or for a barrier without a name."""
     if number in _BY_NUMBER:
         return _BY_NUMBER[number]
     if number in BARRIERS:

@@ -11,7 +11,6 @@ from warploom.isa.model.form import Form
 from warploom.nvvm.builtins.c_types import DESCRIPTOR, INT, CType, Value, wrap
 from warploom.nvvm.builtins.registry import Builtin
 from warploom.nvvm.forms import WGMMA_DESCRIPTORS, WGMMA_REGISTERS, WMMA
-from warploom.ptx import Address, Integer, Name, Operand, Vector
 
 _LAYOUTS = ("row", "col")
 _BASES_OF_A = frozenset({"void", "int", "unsigned int"})
@@ -26,7 +25,7 @@ class ArgumentError(NamedTuple):
 
 
 class RefusedCall(Exception):
-    """Exception with all errors of a call that the compiler refuses."""
+    """Refusal of a call, with an ArgumentError for each wrong argument."""
 
     def __init__(self, *errors: ArgumentError) -> None:
         super().__init__(*errors)
@@ -39,8 +38,6 @@ class Selection:
 
     form: Form
     words: dict[str, str]
-    # Names of the modifiers that the compiler prints after the types.
-    late: tuple[str, ...] = ()
     # Constant operands by name.
     constants: dict[str, int] = field(default_factory=dict[str, int])
     # Index of the argument that points to the elements, by vector operand.
@@ -49,21 +46,10 @@ class Selection:
     values: dict[str, int] = field(default_factory=dict[str, int])
     # Index of the argument, by address operand.
     address: dict[str, int] = field(default_factory=dict[str, int])
-    # Constant in the address operand, in bytes.
-    offset: int = 0
 
     def registers(self, operand: str) -> int:
         """Return the number of registers of a vector operand."""
         return self.form.operands[operand].registers(slots_of(self.form, self.words))
-
-    def text(self) -> str:
-        """Return the instruction as PTX text. Registers have the names of the operands, such as `%a0`."""
-        operands: dict[str, Operand] = {name: Integer(value) for name, value in self.constants.items()}
-        for name in self.fragments:
-            operands[name] = Vector(tuple(Name(f"%{name}{k}") for k in range(self.registers(name))))
-        operands |= {name: Name(f"%{name}") for name in self.values}
-        operands |= {name: Address(Name(f"%{name}"), self.offset) for name in self.address}
-        return str(compose(self.form, self.words, operands, None, self.late))
 
 
 def select(builtin: Builtin, values: Sequence[Value], target: Target) -> Selection:
@@ -109,7 +95,7 @@ def _type_errors(builtin: Builtin, values: Sequence[Value]) -> Iterator[Argument
 
 
 def _accepts(parameter: CType, value: Value) -> bool:
-    """Return True if C++ implicitly converts a value to the type of a parameter."""
+    """Return True if nvcc accepts a value for a parameter, for example any pointer for a bool."""
     if not parameter.depth:
         return value.type.depth == 0 or parameter.base == "bool"
     if not value.type.depth:
@@ -123,11 +109,11 @@ def _accepts(parameter: CType, value: Value) -> bool:
 
 
 def gate_message(builtin: Builtin) -> str:
-    """Return the compiler's message for a builtin that the target lacks.
+    """Return the message for a builtin that the target lacks: that of the compiler up to builtin 744.
 
     Source: cicc, Architecture Gating
     """
-    if builtin.is_second_generation:
+    if builtin.is_second_generation or builtin.bits == "and":
         # The reference text has no message for builtins of SM 80.
         return f"{builtin.name} is not supported on this architecture"
     if builtin.kind == "multiply":
@@ -144,7 +130,10 @@ def _constant(value: Value, type: CType) -> int | None:
 
 
 def _code(values: Sequence[Value], position: int, name: str, expected: str) -> int:
-    """Return the constant argument at `position`. `expected` lists the legal values, such as "0 or 1"."""
+    """Return the constant argument at `position`.
+
+    `expected` is the list of the legal values in the compiler's message, such as "0 or 1".
+    """
     code = _constant(values[position], INT)
     if code is None:
         raise RefusedCall(ArgumentError(position, f"unexpected '{name}' operand"))
@@ -178,7 +167,6 @@ def _move(builtin: Builtin, values: Sequence[Value]) -> Selection:
         fragments={"r": 1 - position},
         values={"stride": 2},
         address={"p": position},
-        offset=pointer.offset if builtin.is_second_generation else 0,
     )
 
 
@@ -202,9 +190,8 @@ def _multiply(builtin: Builtin, values: Sequence[Value]) -> Selection:
     if builtin.unit == "dmma":
         words["rnd"] = "rn"
     present = {slot: word for slot, word in words.items() if word}
-    late = ("rnd",) if builtin.is_second_generation else ()
     fragments = {name: position for position, name in enumerate("dabc")}
-    return Selection(form_that_allows(WMMA, present), present, late, fragments=fragments)
+    return Selection(form_that_allows(WMMA, present), present, fragments=fragments)
 
 
 def _check_rows(builtin: Builtin, selection: Selection, target: Target) -> None:
@@ -222,7 +209,7 @@ def _check_rows(builtin: Builtin, selection: Selection, target: Target) -> None:
 
 def _illegal_layouts(builtin: Builtin, selection: Selection) -> Iterator[ArgumentError]:
     # Elements of fewer than 8 bits allow one layout per matrix.
-    opcode = selection.text().partition(" ")[0].split(".")
+    opcode = compose(selection.form, selection.words, {}).opcode.split(".")
     if builtin.kind == "multiply":
         legal = {"alayout": "row", "blayout": "col"}
         name, position = ".".join(opcode[:2]), 4

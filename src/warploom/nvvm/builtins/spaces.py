@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import IntAttr
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
-from warploom.nvvm.dialect.types import STATE_SPACES
+from warploom.nvvm.dialect.types import ADDRESS_SPACES, STATE_SPACES, pointer_to
 
 _KEEP = frozenset({"llvm.getelementptr", "llvm.addrspacecast", "llvm.inttoptr", "llvm.ptrtoint"})
 """Operations whose result has the space of their first operand."""
@@ -32,6 +32,13 @@ def space_of(pointer: SSAValue, *, is_kernel: bool) -> str:
         else:
             found.add(known)
     return found.pop() if len(found) == 1 else ""
+
+
+def is_constant_memory(pointer: SSAValue) -> bool:
+    """Return True for the address of a variable in constant memory, or of a part of it."""
+    while isinstance(pointer, OpResult) and pointer.op.name in _KEEP:
+        pointer = pointer.op.operands[0]
+    return pointer.type == pointer_to(ADDRESS_SPACES["const"])
 
 
 def _known_space(value: SSAValue, *, is_kernel: bool) -> str | None:

@@ -87,7 +87,7 @@ class _CallEmitter(Emitter):
         return struct_of(element, self._selection.registers(operand))
 
     def _packed(self, operand: str, element: Attribute, *, read: bool = True) -> SSAValue:
-        """Return a struct with the registers of a fragment."""
+        """Return a struct with the registers of a fragment, or an undefined struct if `read` is False."""
         struct = self.result(llvm.UndefOp(self._struct(operand, element)))
         for k, value in enumerate(self._registers(operand, element) if read else ()):
             struct = self.result(llvm.InsertValueOp(DenseArrayBase.from_list(i64, [k]), struct, value))

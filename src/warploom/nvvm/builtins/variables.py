@@ -10,8 +10,9 @@ from typing import Any
 from xdsl.dialects import llvm
 from xdsl.ir import Block, Operation, Region
 
+from warploom.diagnostics import Span
 from warploom.nvvm.builtins.c_types import CType, Value
-from warploom.nvvm.builtins.emitter import Emitter, memory_type
+from warploom.nvvm.builtins.emitter import AnyOperation, Emitter, memory_type
 from warploom.nvvm.builtins.source import BuiltinError, CudaText
 from warploom.nvvm.dialect.types import ADDRESS_SPACES, pointer_to
 
@@ -53,6 +54,14 @@ class Variables(Emitter):
         self.entry = Block()
         # Names of the functions and variables in `operations`.
         self.names: set[str] = set()
+        # Span of the expression or statement that is translated, and that of each operation.
+        self.position = Span(0, 1)
+        self.spans: dict[Operation, Span] = {}
+
+    def add(self, operation: AnyOperation) -> AnyOperation:
+        """Add an operation to the block and return it."""
+        self.spans[operation] = self.position
+        return super().add(operation)
 
     def error(self, message: str, node: Any, hint: str = "") -> BuiltinError:
         """Return an error at the token at which a node begins."""
