@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from itertools import product
 from typing import Any
 
@@ -179,7 +180,8 @@ def switched(t: int) -> int:
          lambda t: (t if t % 8 == 7 else t + 1) + 100 * (t if t % 8 < 2 else t - 2)),
         ("r = (u8)'\\xff' + '\\101' + \"\\x41g\"[0];", lambda t: 255 + 65 + 65),
         ("t += 0 * (t > 99 ? nothing(t) : 0); r = t;", lambda t: t),
-        ("const bool b = t && t < 9; const int y = t ? 4 : 5; r = b + 10 * y;", lambda t: (0 < t < 9) + 10 * (4 if t else 5)),
+        ("const bool b = t && t < 9; const int y = t ? 4 : 5; r = b + 10 * y;",
+         lambda t: (0 < t < 9) + 10 * (4 if t else 5)),
     ],
 )  # fmt: skip
 def test_statements_do_what_c_defines(body: str, expected: Any) -> None:
@@ -239,16 +241,12 @@ def test_pointers_keep_their_state_space_until_two_spaces_meet() -> None:
         ("L((const int *)w);", "global"),
         ("L((const int *)(w + 4));", ""),
         ("L(*(const int **)a);", ""),
-        ('asm("mov.u64 %0, %1;" : "=l"(a) : "l"(out)); L(a);', ""),
+        ('asm("mov.u64 %0, %1;" : "=l"(a) : "l"(out));\nL(a);', ""),
         ("return; L(a);", "global"),
     ],
 )
 def test_space_of_a_pointer_is_that_of_its_variables(body: str, space: str) -> None:
-    body = (
-        body.replace("L(", "__hmma_m16n16k16_ld_a(out, ").replace(");", ", 16, 0);")
-        if "asm" not in body
-        else ('asm("mov.u64 %0, %1;" : "=l"(a) : "l"(out)); __hmma_m16n16k16_ld_a(out, a, 16, 0);')
-    )
+    body = re.sub(r"\bL\((.*)\);", r"__hmma_m16n16k16_ld_a(out, \1, 16, 0);", body)
     head = "__global__ void k(int *out, const int *a, int n, unsigned long long w) { __shared__ int s[256];"
     (call,) = translate(f"{head} {body} }}", SM_90A).calls
     assert call.selection.words["ss"] == space
