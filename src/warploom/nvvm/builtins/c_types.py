@@ -71,7 +71,7 @@ class CType:
 
     @property
     def pointer(self) -> CType:
-        """Type of a pointer to this type. An array becomes a pointer to its first element, which may be a row."""
+        """Type of a pointer to this type, or to the first element of an array, which may be a row."""
         return CType(self.base, self.depth + 1, self.const, (), self.extents[1:])
 
     @property
@@ -126,7 +126,7 @@ def type_of_words(words: list[str]) -> CType | None:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Value of an expression: a constant, an SSA value, or neither if the result is undefined, as in 1 / 0."""
+    """Value of an expression: a constant, an SSA value, or neither if it is undefined, as in 1 / 0."""
 
     type: CType
     constant: int | float | None = None

@@ -53,7 +53,7 @@ _FUNCTIONS: dict[str, tuple[str, CType, tuple[CType | Value, ...]]] = {
     **_REAL,
     **_SHUFFLES,
 }
-"""Intrinsic of LLVM, type of the result, and types of the parameters of each function that CUDA declares.
+"""Intrinsic of LLVM, type of the result, and types of the parameters of each function of CUDA.
 
 The intrinsic is "" if there is none. A value in place of a type is an argument that the call does not state.
 """

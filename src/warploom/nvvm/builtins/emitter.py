@@ -42,7 +42,7 @@ ARITHMETIC: dict[str, tuple[Callable[[Any, Any], Any], Any, Any, Any]] = {
     "<<": (int.__lshift__, llvm.ShlOp, llvm.ShlOp, None),
     ">>": (int.__rshift__, llvm.AShrOp, llvm.LShrOp, None),
 }
-"""Function of each operator on integers, and its operations on signed, unsigned and floating-point values."""
+"""Function of each operator on integers, and its operations on signed, unsigned and real values."""
 COMPARISONS: dict[str, tuple[Callable[[float, float], bool], str, str, str]] = {
     "==": (operator.eq, "eq", "eq", "oeq"), "!=": (operator.ne, "ne", "ne", "une"),
     "<": (operator.lt, "slt", "ult", "olt"), ">": (operator.gt, "sgt", "ugt", "ogt"),

@@ -283,7 +283,7 @@ class Expressions(Variables):
         return self.unary(sign, value)
 
     def _measured(self, node: Any) -> CType:
-        """Return the type of an expression or type name as `sizeof` sees it: an array does not become a pointer."""
+        """Return the type that `sizeof` measures: an array does not become a pointer."""
         match type(node).__name__:
             case "Typename":
                 return self.type_of(node)
@@ -294,7 +294,7 @@ class Expressions(Variables):
                 return self.without_effects(node).type
 
     def _address(self, node: Any) -> Value:
-        """Return the address of a variable. An undeclared name in a text without a function becomes a pointer."""
+        """Return the address of a variable. An undeclared name in a fragment becomes a pointer."""
         kept = self.expected
         if type(node).__name__ == "ID" and self.text.is_fragment and not (self.find(node.name) or node.name in _WORDS):
             return self.value(node, kept if kept.depth else self._expected_pointer())

@@ -20,7 +20,7 @@ _BOUNDS = {
     "__maxnreg__": {"maxnreg": 255},
     "__cluster_dims__": {"x": 16, "y": 16, "z": 16},
 }
-"""Attribute and limit for each argument of a bound of a kernel. The cluster's extents are one attribute."""
+"""Attribute and limit for each argument of a bound. The extents of a cluster are one attribute."""
 
 
 class Translator(Declarations):

@@ -189,7 +189,7 @@ def builtin_named(name: str) -> Builtin:
 
 
 def builtin_numbered(number: int) -> Builtin:
-    """Return the builtin with a number. Errors: UsageError for an unknown number, or for a barrier without a name."""
+    """Return the builtin with a number. Errors: UsageError for another number or a barrier."""
     if number in _BY_NUMBER:
         return _BY_NUMBER[number]
     if number in BARRIERS:

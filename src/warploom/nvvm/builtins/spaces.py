@@ -1,4 +1,4 @@
-"""State spaces of pointers, which are known from the variables and parameters that the pointers are computed from."""
+"""State spaces of pointers, found from the variables and parameters behind the pointers."""
 
 from collections.abc import Iterable, Iterator
 

@@ -31,7 +31,7 @@ from warploom.nvvm.dialect.wmma import WmmaLoad, WmmaMma, WmmaStore, register_ty
 def replace_call(
     operation: Operation, builtin: Builtin, values: Sequence[Value], selection: Selection
 ) -> list[Operation]:
-    """Replace the call of a builtin, with these arguments, by operations of the nvvm dialect. Return the operations."""
+    """Replace the call of a builtin by operations of the nvvm dialect. Return the operations."""
     emitter = _CallEmitter(builtin, values, selection)
     emitter.emit()
     made = list(emitter.block.ops)

@@ -87,7 +87,7 @@ class Variables(Emitter):
 
     @contextmanager
     def inside(self, block: Block, region: Region | None = None) -> Generator[None]:
-        """Emit operations to the end of another block. Blocks that these operations need are added to `region`."""
+        """Emit operations to the end of another block. `region` receives the blocks that they need."""
         kept = self.block, self.region
         self.block, self.region = block, region or self.region
         yield
