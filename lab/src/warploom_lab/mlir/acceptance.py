@@ -163,7 +163,7 @@ _OTHER_PTX = (
     ("inline_ptx", r"\{\$rw|operandSegmentSizes = array<i32: \d, \d, 1>|operandSegmentSizes = array<i32: \d, [1-9]"),
     ("bulk.tensor.shared.cluster.global", "cta_group<"),
     ("tcgen05.ld", r"constant\(-"),
-    ("", "{unknown = 1"),
+    ("", r"\{(nvvm\.)?unknown"),
 )
 """Operations whose PTX may differ from llc's: regular expressions of the name and the text."""
 
