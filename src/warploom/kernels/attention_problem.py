@@ -125,7 +125,7 @@ def attention_problem(
     )  # fmt: skip
     for name, value in options:
         if value is not None and not (isinstance(value, int) and 0 <= value < _MAX_TOKENS):
-            message = f"{name} contains {value!r}; expected integers from 0 to {_MAX_TOKENS - 1}"
+            message = f"{name} is {value!r}; expected an integer from 0 to {_MAX_TOKENS - 1}"
             raise UsageError(message, code="kernels.option")
     problem = AttentionProblem(
         _TYPES[q.dtype.name], batch, q.shape[-3], k.shape[-3], _longest(operands.q_ends, q.shape[-3], most_rows),

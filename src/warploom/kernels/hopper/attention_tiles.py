@@ -35,8 +35,8 @@ class Sizes:
 class Tiles:
     """Tiles of one CTA. The producer takes the tiles, and passes their numbers to the consumers with Q.
 
-    The current tile begins at row `row` of head `head` of a sequence. The sequence has the index `batch`, `q_count` rows
-    from row `q_first` of Q on, and `k_count` keys from key `k_first` on. The tile attends to the blocks `first` to
+    The current tile begins at row `row` of head `head` of a sequence. The sequence has the index `batch`, `q_count`
+    rows from row `q_first` of Q on, and `k_count` keys from key `k_first` on. The tile attends to the blocks `first` to
     `last` of keys. The blocks from `lower` to below `upper` need no mask.
     """
 
