@@ -120,10 +120,8 @@ def attention_problem(
     ):  # fmt: skip
         if array is not None:
             _check_lengths(name, array, batch, total, operands.q)
-    options: tuple[tuple[str, object], ...] = (
-        ("window", window.left), ("window", window.right), ("most_rows", most_rows)
-    )  # fmt: skip
-    for name, value in options:
+    options: dict[str, Any] = {"left": window.left, "right": window.right, "most_rows": most_rows}
+    for name, value in options.items():
         if value is not None and not (isinstance(value, int) and 0 <= value < _MAX_TOKENS):
             message = f"{name} is {value!r}; expected an integer from 0 to {_MAX_TOKENS - 1}"
             raise UsageError(message, code="kernels.option")

@@ -27,6 +27,7 @@ from warploom.author import (
     f32,
     guarded,
     kernel,
+    loop,
     new,
     otherwise,
     pointer,
@@ -50,7 +51,7 @@ from warploom.kernels.ptx import ptx
 
 _LN_2 = 0.6931471805599453
 _MINUS_INFINITY = float("-inf")
-_TURN, _STORE = 1, 4  # first named barriers of the turns and of the stores
+_TURN, _STORE, _CLEAR = 1, 4, 7  # first named barriers of the turns, of the stores and for the end of a sequence
 _PART = 64  # columns of a row that one tensor copy writes
 _ROW = 128  # bytes of these columns
 
@@ -140,14 +141,14 @@ class Consumer:
     ) -> None:
         plan = tiles.plan
         self.plan, self.tiles, self.number, self.scale = plan, tiles, number, scale
-        self.q_tile, k_tile, v_tile = blocks
+        self.q_tile, k_tile, self.v_tile = blocks
         self.q_ring, self.k_ring, self.v_ring = states
         self.thread = special("tid.x") & 127
         lane = self.thread & 31
         self.first_row = number * 64 + (self.thread >> 5) * 16  # of the warp in the tile
         self.row, self.column = self.first_row + (lane >> 2), (lane & 3) * 2  # the thread's first score
         self.from_q = self.q_tile.descriptor(row=number * 64)
-        self.from_k, self.from_v = k_tile.descriptor(), v_tile.descriptor()
+        self.from_k, self.from_v = k_tile.descriptor(), self.v_tile.descriptor()
         self.scores = [new(f32) for _ in range(plan.keys // 2)]
         self.weights = [new("b32") for _ in range(plan.keys // 4)]
         self.sums = [new(f32) for _ in range(plan.wide_v // 2)]
@@ -172,8 +173,7 @@ class Consumer:
         tiles, plan = self.tiles, self.plan
         self.block.set(tiles.last)
         for below, (first, end) in enumerate(self.limits):
-            row, column = (tiles.row + (self.row + 8 * below).view("s32")), self.column.view("s32")
-            diagonal = row + tiles.past
+            diagonal, column = tiles.past + self._token(below), self.column.view("s32")
             stop = tiles.k_count
             if plan.right:
                 stop = ptx.min(stop, diagonal + tiles.sizes.right + 1, type=s32)
@@ -191,6 +191,8 @@ class Consumer:
         self._mask()
         self._softmax()
         self._pack()
+        if plan.packed or plan.lengths:
+            self._clear_values()
         if plan.q_stages > 1:
             with when((self.thread == 0) & (self.stored >= 0)):
                 ptx.cp_async_bulk_wait_group(0, read=True)
@@ -205,6 +207,25 @@ class Consumer:
         self._multiply_values()
         ptx.wgmma_wait_group(0)
         self._release(self.v_ring)
+
+    def _token(self, below: int) -> Register:
+        """Return the token of Q of the thread's first row, or of its second row if `below` is 1."""
+        return self.tiles.row + (self.row + 8 * below).view("s32")
+
+    def _clear_values(self) -> None:
+        """Set the rows of V after the end of the sequence to zero. Memory there may contain NaN."""
+        tiles, keys = self.tiles, self.plan.keys
+        with when(tiles.k_count < (tiles.last + 1) * keys):
+            self.v_ring.wait_full()
+            start = self.v_tile.address(self.v_ring.stage) + (self.thread & 7) * 16
+            row = (tiles.k_count - tiles.last * keys).view("u32") + self.number * 16 + (self.thread >> 3)
+            for each in loop(row, keys, 16 * self.plan.consumers):
+                place = start + each * _ROW
+                for part in range(self.plan.wide_v // _PART):
+                    where = place.at(part * keys * _ROW, "shared::cta")
+                    ptx.st(where, [0, 0, 0, 0], vec="v4", type="b32")
+            ptx.fence_proxy(proxykind="async", space="shared::cta")
+            ptx.bar(_CLEAR, 128 * self.plan.consumers)
 
     def _step(self, *, masked: bool) -> None:
         """Add the values of the current block, and compute the weights of the block before."""
@@ -366,7 +387,7 @@ class Consumer:
         tiles = self.tiles
         line = tiles.head if self.plan.packed else tiles.batch * tiles.sizes.heads + tiles.head
         for below, (top, total) in enumerate(zip(self.top, totals, strict=True)):
-            row = tiles.row + (self.row + 8 * below).view("s32")
+            row = self._token(below)
             logarithm = ptx.lg2(total, approx=True, ftz=True, type=f32)
             value = ptx.fma(_finite(top), self.scale, logarithm, rnd="rn", type=f32) * _LN_2
             index = ptx.mad_lo(line.view("s32"), tiles.sizes.q_tokens, tiles.q_first + row, type=s32)
