@@ -58,14 +58,14 @@ _ROW = 128  # bytes of these columns
 
 @kernel(target=HOPPER)
 def attention(
-    q: tensor_map, k: tensor_map, v: tensor_map, o: tensor_map, o_start: pointer("b8"), lse: pointer("f32"),
-    counter: pointer("u32"), q_ends: pointer("u32"), k_ends: pointer("u32"), o_token: u64, o_head: u64, scale: f32,
+    q: tensor_map, k: tensor_map, v: tensor_map, out: tensor_map, out_start: pointer("b8"), lse: pointer("f32"),
+    counter: pointer("u32"), q_ends: pointer("u32"), k_ends: pointer("u32"), out_token: u64, out_head: u64, scale: f32,
     q_tokens: s32, k_tokens: s32, heads: u32, sharing: u32, blocks: u32, lines: u32, section: u32, left: s32,
     right: s32, *, plan: AttentionPlan,
 ) -> None:  # fmt: skip
     """Compute O = softmax(scale Q K^T) V, and optionally the logarithm `lse` of the sum of the exponentials of a row.
 
-    `scale` contains the factor log2(e). `o_start` is the address of O. `o_token` and `o_head` are the strides of its
+    `scale` contains the factor log2(e). `out_start` is the address of O. `out_token` and `out_head` are the strides of its
     tokens and heads in bytes. `Sizes` describes the other parameters.
     """
     bounds(threads=plan.threads, ctas_per_sm=1)
@@ -75,7 +75,7 @@ def attention(
     numbers = shared(4 * plan.q_stages)
     rings = [ring(stages, consumers=plan.consumers) for stages in (plan.q_stages, plan.stages, plan.stages)]
     with when(special("tid.x") == 0):
-        for tensor in (q, k, v, o):
+        for tensor in (q, k, v, out):
             ptx.prefetch(Location(tensor), level="tensormap")
         for each in rings:
             each.start()
@@ -97,7 +97,7 @@ def attention(
         consumer = Consumer(tiles, group - 1, (q_tile, k_tile, v_tile), states, scale)
         with tiles.each(tiles.receive):
             consumer.compute()
-            consumer.store(o, o_start, (o_token, o_head), lse)
+            consumer.store(out, out_start, (out_token, out_head), lse)
         with guarded(consumer.thread == 0):
             ptx.cp_async_bulk_wait_group(0)
 
@@ -324,13 +324,12 @@ class Consumer:
 
     # Result -------------------------------------------------------------------------------------------------
 
-    def store(self, o: Any, o_start: Any, strides: tuple[Any, Any], lse: Any) -> None:
+    def store(self, out: Any, out_start: Any, strides: tuple[Any, Any], lse: Any) -> None:
         """Divide the sums by the sums of weights, and store them. Q of the tile is no longer needed, and holds O."""
         plan, tiles = self.plan, self.tiles
-        totals = [_over_row(ptx.add, each) for each in self.total]
+        totals, inverses = self.whole_totals()
         if plan.lse:
             self._store_logarithms(lse, totals)
-        inverses = [_inverse(each) for each in totals]
         lane = self.thread & 31
         row = self.q_tile.row(self.first_row + (lane & 15), self.q_ring.stage)
         places = [row.chunk((lane >> 4) | chunk) for chunk in range(0, _ROW // 16, 2)]
@@ -346,17 +345,33 @@ class Consumer:
         with when(start + 64 <= tiles.q_count) if plan.packed else nullcontext(), when(self.thread == 0):
             for source, column in self._parts():
                 at = (column, tiles.q_first + start, tiles.head, 0 if plan.packed else tiles.batch)
-                ptx.cp_async_bulk_tensor(Location(o, coordinates=at), source, dim="4d", src="shared::cta")
+                ptx.cp_async_bulk_tensor(Location(out, coordinates=at), source, dim="4d", src="shared::cta")
             ptx.cp_async_bulk_commit_group()
         if plan.packed:
             with otherwise():
-                self._store_last_rows(o_start, strides, start)
+                self._store_last_rows(out_start, strides, start)
         if plan.q_stages == 1:
             with when(self.thread == 0):
                 ptx.cp_async_bulk_wait_group(0, read=True)
-                self.q_ring.release(self.q_ring.stage, self.thread)
-        self.stored.set(self.q_ring.stage)
+            self.release_queries()
+        else:
+            self.stored.set(self.q_ring.stage)
+            self.q_ring.advance()
+
+    def whole_totals(self) -> tuple[list[Register], list[Register]]:
+        """Return the sum of the weights of each of the thread's rows, and the inverses, which are 0 without keys."""
+        totals = [_over_row(ptx.add, each) for each in self.total]
+        return totals, [_inverse(each) for each in totals]
+
+    def release_queries(self) -> None:
+        """Release the current stage of Q."""
+        self.q_ring.release(self.q_ring.stage, self.thread)
         self.q_ring.advance()
+
+    def logarithm(self, top: Register, total: Register) -> Register:
+        """Return the base-2 logarithm of the sum of the exponentials of a row."""
+        logarithm = ptx.lg2(total, approx=True, ftz=True, type=f32)
+        return ptx.fma(_finite(top), self.scale, logarithm, rnd="rn", type=f32)
 
     def _parts(self) -> Iterator[tuple[Location, int]]:
         """Yield the location of each part of the consumer's rows of O in shared memory, and its first column."""
@@ -364,13 +379,13 @@ class Consumer:
         for part in range(self.plan.wide_v // _PART):
             yield start.at(part * self.plan.rows * _ROW, "shared::cta"), part * _PART
 
-    def _store_last_rows(self, o_start: Any, strides: tuple[Any, Any], start: Register) -> None:
+    def _store_last_rows(self, out_start: Any, strides: tuple[Any, Any], start: Register) -> None:
         """Store the last rows of a packed sequence. A tensor copy would also write rows of the next sequence."""
         tiles, plan = self.tiles, self.plan
         line, chunk = self.thread >> 3, self.thread & 7
         source = self.q_tile.row(self.number * 64 + line, self.q_ring.stage).chunk(chunk)
         token = tiles.q_first + start + line.view("s32")
-        target = o_start + ptx.cvt(tiles.head, dtype="u64") * strides[1] + ptx.mul_wide(chunk, 16, type=u32)
+        target = out_start + ptx.cvt(tiles.head, dtype="u64") * strides[1] + ptx.mul_wide(chunk, 16, type=u32)
         target = target + ptx.cvt(token, dtype="s64").view("u64") * strides[0]
         for below in range(0, 64, 16):
             with when(start + line.view("s32") + below < tiles.q_count):
@@ -388,8 +403,7 @@ class Consumer:
         line = tiles.head if self.plan.packed else tiles.batch * tiles.sizes.heads + tiles.head
         for below, (top, total) in enumerate(zip(self.top, totals, strict=True)):
             row = self._token(below)
-            logarithm = ptx.lg2(total, approx=True, ftz=True, type=f32)
-            value = ptx.fma(_finite(top), self.scale, logarithm, rnd="rn", type=f32) * _LN_2
+            value = self.logarithm(top, total) * _LN_2
             index = ptx.mad_lo(line.view("s32"), tiles.sizes.q_tokens, tiles.q_first + row, type=s32)
             place = lse.element(index)
             with guarded((row < tiles.q_count) & (self.column == 0)):

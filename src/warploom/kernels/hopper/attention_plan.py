@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 SPAN = 64
 """Columns of a row of 16-bit elements that a tensor copy copies. Head sizes in shared memory are multiples of it."""
+DECODE_ROWS = 64
+"""Rows of a tile of `decode`."""
 _LONG = 4096  # keys from which wide blocks are faster than a second stage of Q, as measured on an H200
 
 
@@ -19,6 +21,9 @@ class AttentionPlan:
     `right` and `left` limit the keys after and before the diagonal. If `packed`, the sequences of a batch are packed in
     one array. If `lengths`, each sequence of K has its own length. If `lse`, the kernel stores logarithms of sums. If
     `takes_turns`, the consumers start their multiplications in turn.
+
+    The kernel `decode` computes `sharing` heads of Q in one tile. Pages of K and V have `page` keys. Without pages `page`
+    is 0.
     """
 
     type: str
@@ -34,6 +39,13 @@ class AttentionPlan:
     lengths: bool = False
     lse: bool = False
     takes_turns: bool = True
+    sharing: int = 1
+    page: int = 0
+
+    @property
+    def q_box_rows(self) -> int:
+        """Rows of Q that a tensor copy of `decode` copies: whole tokens."""
+        return self.rows // self.sharing * self.sharing
 
     @property
     def wide(self) -> int:
@@ -58,12 +70,12 @@ class AttentionPlan:
     @property
     def producer_registers(self) -> int:
         """Registers of a thread of the producer."""
-        return 24 if self.consumers == 2 else 32
+        return 32 if self.consumers == 3 else 24
 
     @property
     def consumer_registers(self) -> int:
         """Registers of a thread of a consumer."""
-        return 240 if self.consumers == 2 else 160
+        return 160 if self.consumers == 3 else 240
 
 
 def plan_for(type: str, head: int, head_v: int, tokens: int, **masks: bool) -> AttentionPlan:
@@ -79,3 +91,12 @@ def plan_for(type: str, head: int, head_v: int, tokens: int, **masks: bool) -> A
         shape = {"keys": 112 if widest == 192 else 80}
     takes_turns = is_cut or widest == 64 or (widest == 128 and is_long)
     return AttentionPlan(type, head, head_v, **shape, **masks, takes_turns=takes_turns)
+
+
+def decode_plan(type: str, head: int, head_v: int, sharing: int, page: int, **masks: bool) -> AttentionPlan:
+    """Return the plan of `decode` for `sharing` heads of Q that share a head of K, and pages of `page` keys."""
+    widest = max(AttentionPlan(type, head, head_v).wide, AttentionPlan(type, head, head_v).wide_v)
+    keys = 128 if widest <= 128 else 64
+    return AttentionPlan(
+        type, head, head_v, DECODE_ROWS, keys, stages=3, takes_turns=False, sharing=sharing, page=page, **masks
+    )
