@@ -62,9 +62,10 @@ def attention(
     of the GPU, and sm_90a with device="cpu".
 
     Shapes: q (batch, tokens, heads, head size), k and v (batch, keys, heads of K, head size), O like q with the head
-        size of v, logarithms (batch, heads, tokens) in f32; packed: the same without batch; pages: k and v (pages, keys of
-        a page, heads of K, head size), table (batch, pages of a sequence), int32. Head sizes are multiples of
-        8 up to 256. q_ends, k_ends, k_lengths (batch,), int32. Errors: UsageError kernels.*, gpu.*.
+        size of v, logarithms (batch, heads, tokens) in f32. Packed: the same without batch. Pages: k and v (pages, keys
+        of a page, heads of K, head size), table (batch, pages of a sequence), int32. q_ends, k_ends, k_lengths
+        (batch,), int32. Head sizes are multiples of 8 up to 256.
+    Errors: UsageError kernels.*, gpu.*.
     """
     operands = AttentionOperands(q, k, v, out, lse, q_ends, k_ends, k_lengths, table)
     options = causal, window, scale, most_rows, return_lse, target

@@ -63,10 +63,11 @@ def attention(
     q_tokens: s32, k_tokens: s32, heads: u32, sharing: u32, blocks: u32, lines: u32, section: u32, left: s32,
     right: s32, *, plan: AttentionPlan,
 ) -> None:  # fmt: skip
-    """Compute O = softmax(scale Q K^T) V, and optionally the logarithm `lse` of the sum of the exponentials of a row.
+    """Compute O = softmax(scale Q K^T) V.
 
-    `scale` contains the factor log2(e). `out_start` is the address of O. `out_token` and `out_head` are the strides of its
-    tokens and heads in bytes. `Sizes` describes the other parameters.
+    `lse` receives the logarithm of the sum of the exponentials of each row. `scale` contains the factor log2(e).
+    `out_start` is the address of O. `out_token` and `out_head` are the strides of its tokens and heads in bytes.
+    `Sizes` describes the other parameters.
     """
     bounds(threads=plan.threads, ctas_per_sm=1)
     q_tile = shared_tile(plan.rows, plan.wide, plan.type, stages=plan.q_stages)
@@ -325,7 +326,10 @@ class Consumer:
     # Result -------------------------------------------------------------------------------------------------
 
     def store(self, out: Any, out_start: Any, strides: tuple[Any, Any], lse: Any) -> None:
-        """Divide the sums by the sums of weights, and store them. Q of the tile is no longer needed, and holds O."""
+        """Divide the sums by the sums of weights, and store them.
+
+        O goes through the memory of Q, which the tile no longer needs.
+        """
         plan, tiles = self.plan, self.tiles
         totals, inverses = self.whole_totals()
         if plan.lse:

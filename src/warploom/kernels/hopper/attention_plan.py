@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SPAN = 64
-"""Columns of a row of 16-bit elements that a tensor copy copies. Head sizes in shared memory are multiples of it."""
+"""Columns of a row of 16-bit elements that a tensor copy copies. Head sizes are rounded up to multiples of it."""
 DECODE_ROWS = 64
 """Rows of a tile of `decode`."""
 _LONG = 4096  # keys from which wide blocks are faster than a second stage of Q, as measured on an H200
@@ -22,8 +22,7 @@ class AttentionPlan:
     one array. If `lengths`, each sequence of K has its own length. If `lse`, the kernel stores logarithms of sums. If
     `takes_turns`, the consumers start their multiplications in turn.
 
-    The kernel `decode` computes `sharing` heads of Q in one tile. Pages of K and V have `page` keys. Without pages `page`
-    is 0.
+    The kernel `decode` computes `sharing` heads of Q in one tile. Pages of K and V have `page` keys; 0 is no pages.
     """
 
     type: str

@@ -46,8 +46,9 @@ from warploom.kernels.hopper.plan import HOPPER
 from warploom.kernels.ptx import ptx
 
 _MINUS_INFINITY = float("-inf")
-COMBINE_THREADS = 128
-"""Threads of a CTA of `combine`. Each computes two columns of a row."""
+_COMBINE_WARPS = 4
+COMBINE_THREADS = 32 * _COMBINE_WARPS
+"""Threads of a CTA of `combine`. Each stores two columns of a row."""
 
 
 @kernel(target=HOPPER)
@@ -228,8 +229,8 @@ class PartConsumer(Consumer):
 
 @kernel(target=HOPPER)
 def combine(
-    sums: pointer("f32"), logarithms: pointer("f32"), out: pointer("b8"), lse: pointer("f32"), k_lengths: pointer("u32"),
-    out_batch: u64, out_token: u64, out_head: u64, q_tokens: s32, k_tokens: s32, heads: u32, splits: u32, left: s32,
+    sums: pointer("f32"), logarithms: pointer("f32"), out: pointer("b8"), lse: pointer("f32"),
+    k_lengths: pointer("u32"), out_batch: u64, out_token: u64, out_head: u64, q_tokens: s32, k_tokens: s32, heads: u32, splits: u32, left: s32,
     right: s32, *, plan: AttentionPlan,
 ) -> None:  # fmt: skip
     """Add the parts of each row: O = sum of 2^(l - L) sums, where l are the logarithms and L is that of their sum.
@@ -251,21 +252,46 @@ def combine(
     share = (blocks + splits.view("s32") - 1) // splits.view("s32")
     count = ((blocks + share - 1) // share).view("u32")
     first = line * splits * rows + row
+    thread = special("tid.x")
+    warp, lane = thread >> 5, thread & 31
     top = new(f32, _MINUS_INFINITY)
-    for part in loop(count):
+    for part in loop(lane, count, 32):
         top.set(ptx.max(top, logarithms[first + part * rows], type=f32))
+    for lanes in (1, 2, 4, 8, 16):
+        top.set(ptx.max(top, ptx.shfl_bfly(top.view("b32"), lanes, 31, -1).view("f32"), type=f32))
     top.set(ptx.selp(top, 0.0, top != _MINUS_INFINITY, type=f32))
-    thread, total = special("tid.x"), new(f32, 0.0)
-    column = thread * 2
-    result = [new(f32, 0.0), new(f32, 0.0)]
-    for part in loop(count):
+    # Each warp adds a quarter of the parts.
+    mine = [new(f32, 0.0) for _ in range(plan.wide_v // 32)]
+    share_of_total = new(f32, 0.0)
+    for part in loop(warp, count, _COMBINE_WARPS, unroll=4):
         place = first + part * rows
         weight = ptx.ex2(logarithms[place] - top, approx=True, ftz=True, type=f32)
-        total += weight
-        with when(column < plan.head_v):
-            pair = ptx.ld(sums.element(place * plan.head_v + column), vec="v2", type=f32)
-            for each, value in zip(result, pair, strict=True):
+        share_of_total += weight
+        start = sums.element(place * plan.head_v + lane * 2)
+        for number in range(0, len(mine), 2):
+            pair = [new(f32, 0.0), new(f32, 0.0)]
+            with guarded(lane * 2 < plan.head_v - 32 * number):
+                ptx.ld(start + 128 * number, vec="v2", type=f32, out=pair)
+            for each, value in zip(mine[number : number + 2], pair, strict=True):
                 each.set(ptx.fma(weight, value, each, rnd="rn", type=f32))
+    parts = shared(_COMBINE_WARPS * plan.wide_v * 4)
+    totals = shared(_COMBINE_WARPS * 4)
+    start = parts.address() + warp * (plan.wide_v * 4) + lane * 8
+    for number in range(0, len(mine), 2):
+        ptx.st(start.at(128 * number, "shared::cta"), mine[number : number + 2], vec="v2", type=f32)
+    ptx.st((totals.address() + warp * 4).at(0, "shared::cta"), share_of_total, type=f32)
+    ptx.bar(0)
+    column = thread * 2
+    inside = column < plan.wide_v
+    total, result = new(f32, 0.0), [new(f32, 0.0), new(f32, 0.0)]
+    for number in range(_COMBINE_WARPS):
+        total += ptx.ld(totals.at(4 * number), type=f32)
+        pair = [new(f32, 0.0), new(f32, 0.0)]
+        with guarded(inside):
+            place = (parts.address() + column * 4).at(number * plan.wide_v * 4, "shared::cta")
+            ptx.ld(place, vec="v2", type=f32, out=pair)
+        for each, value in zip(result, pair, strict=True):
+            each += value
     inverse = ptx.selp(ptx.rcp(total, approx=True, ftz=True, type=f32), 0.0, total > 0.0, type=f32)
     token = row // plan.sharing
     member = head * plan.sharing + (row - token * plan.sharing)
