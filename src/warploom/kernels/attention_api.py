@@ -11,6 +11,7 @@ import numpy as np
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu, number_of, signature
+from warploom.kernels.ampere.attention_dispatch import warp_attention
 from warploom.kernels.attention_launch import AttentionDispatch, PreparedAttention, run_on_numpy
 from warploom.kernels.attention_problem import AttentionOperands, Window, attention_problem
 from warploom.kernels.hopper.attention_dispatch import hopper_attention
@@ -20,7 +21,6 @@ from warploom.kernels.plan import DTYPES
 from warploom.kernels.prepared import gpu_of
 
 Device = Literal["cpu", "cuda"]
-_TARGETS = {HOPPER: hopper_attention}
 
 
 def attention(
@@ -59,7 +59,8 @@ def attention(
     K and V may be pages of a cache, for few tokens of Q. `table` then has the numbers of the pages of each sequence.
 
     O is `out` if `out` is given. `lse` receives the logarithms. `target` selects the kernel. The default is the target
-    of the GPU, and sm_90a with device="cpu".
+    of the GPU, and sm_90a with device="cpu". The kernels of sm_90a use wgmma. The kernel of all other targets from
+    sm_80 on uses mma.
 
     Shapes: q (batch, tokens, heads, head size), k and v (batch, keys, heads of K, head size), O like q with the head
         size of v, logarithms (batch, heads, tokens) in f32. Packed: the same without batch. Pages: k and v (pages, keys
@@ -75,7 +76,7 @@ def attention(
     ready = _PREPARED.get(key)
     if ready is None:
         gpu = gpu_of(number_of(q))
-        made = _plan(operands, options, gpu.arch, gpu.multiprocessors)
+        made = plan_attention(operands, options, gpu.arch, gpu.multiprocessors)
         ready = PreparedAttention(made, operands)
         if len(_PREPARED) >= _MAX_PREPARED:
             _PREPARED.clear()
@@ -84,25 +85,30 @@ def attention(
     return (found.out, found.lse) if return_lse else found.out
 
 
-def _plan(operands: AttentionOperands, options: tuple[Any, ...], arch: str, multiprocessors: int) -> AttentionDispatch:
-    """Return the launch for arrays and options. Errors: UsageError kernels.*."""
+def plan_attention(
+    operands: AttentionOperands, options: tuple[Any, ...], arch: str, multiprocessors: int
+) -> AttentionDispatch:
+    """Return the launches for arrays and options. Errors: UsageError kernels.*, check.target.
+
+    `options` are causal, window, scale, most_rows, return_lse and target of `attention`.
+    """
     causal, window, scale, most_rows, return_lse, target = options
     if not isinstance(window, tuple) or len(limits := cast("tuple[Any, ...]", window)) != 2:
         raise UsageError(f"window is {window!r}; expected a pair (left, right)", code="kernels.option")
     limits = Window(limits[0], 0 if causal else limits[1])
-    kind = _TARGETS.get(target or arch)
-    if kind is None:
-        message = f"no attention kernel for {target or arch}; expected {' or '.join(_TARGETS)}"
-        raise UsageError(message, code="kernels.target", hint="`target` selects another kernel with device='cpu'")
+    if not isinstance(target, str):
+        raise UsageError(f"target is {target!r}; expected a name such as sm_90a", code="kernels.option")
     problem = attention_problem(operands, scale=scale, window=limits, most_rows=most_rows, lse=return_lse)
-    return kind(problem, multiprocessors)
+    target = target or arch
+    return hopper_attention(problem, multiprocessors) if target == HOPPER else warp_attention(problem, target)
 
 
 def _run_on_numpy(operands: AttentionOperands, options: tuple[Any, ...], device: Device) -> Any:
     given = operands
     operands = AttentionOperands(*[as_numpy(each) if is_foreign_type(each.__class__) else each for each in operands])
     gpu = gpu_of(0) if device == "cuda" else None
-    made = _plan(operands, options, gpu.arch if gpu else HOPPER, gpu.multiprocessors if gpu else H200.multiprocessors)
+    arch, multiprocessors = (gpu.arch, gpu.multiprocessors) if gpu else (HOPPER, H200.multiprocessors)
+    made = plan_attention(operands, options, arch, multiprocessors)
     problem = made.problem
     out = np.zeros(problem.shape, DTYPES[problem.type]) if operands.out is None else operands.out
     lse = np.zeros(problem.lse_shape, np.float32) if operands.lse is None and problem.lse else operands.lse

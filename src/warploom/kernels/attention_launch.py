@@ -15,8 +15,12 @@ from warploom.gpu.arrays import UNORDERED, current_of, is_torch_type, number_of
 from warploom.kernels.attention_problem import AttentionOperands, AttentionProblem
 from warploom.kernels.plan import DTYPES
 from warploom.kernels.prepared import gpu_of, workspaces_of
-from warploom.layout import TensorMap
+from warploom.layout import TensorMap, strided
 from warploom.runtime.api import launch
+from warploom.runtime.run import Run
+
+LOG2_E = 1.4426950408889634
+_L2_BYTES = 32e6  # keys and values that all CTAs share in L2 at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,7 @@ class KernelLaunch:
 
     `maps` has a tensor map for each parameter that is the name of an operand. `arrays` has the names of the operands
     whose addresses the kernel receives, by parameter. `memory` has byte offsets in the workspace, by parameter.
-    `numbers` has the other arguments.
+    `numbers` has the other arguments. A `programmatic` kernel waits for the previous grid of the stream itself.
     """
 
     kernel: Kernel
@@ -35,6 +39,7 @@ class KernelLaunch:
     arrays: Mapping[str, str]
     numbers: Mapping[str, int | float | None]
     memory: Mapping[str, int] = field(default_factory=dict[str, int])
+    programmatic: bool = True
 
     @property
     def parameters(self) -> list[str]:
@@ -64,15 +69,38 @@ COUNTER = "counter"
 """Parameter for a zero in GPU memory, which each launch leaves at zero."""
 
 
-def run_on_numpy(made: AttentionDispatch, operands: AttentionOperands, device: Any) -> None:
-    """Launch the kernels with NumPy arrays, which include the results."""
+def line_numbers(problem: AttentionProblem, heads: int, blocks: int) -> dict[str, int | float | None]:
+    """Return the numbers by parameter of a kernel whose lines have `heads` heads of Q and `blocks` tiles."""
+    lines = problem.heads // heads * problem.batch
+    line_bytes = 2 * problem.k_tokens * (problem.head + problem.head_v)
+    section = max(1, int(_L2_BYTES / line_bytes)) * (problem.sharing // heads)
+    return {
+        "scale": problem.scale * LOG2_E, "q_tokens": problem.q_tokens, "k_tokens": problem.k_tokens,
+        "heads": problem.heads, "sharing": problem.sharing, "blocks": blocks, "lines": lines,
+        "section": min(section, lines), "left": problem.window.left or 0, "right": problem.window.right or 0,
+    }  # fmt: skip
+
+
+def run_on_numpy(made: AttentionDispatch, operands: AttentionOperands, device: Any, **options: Any) -> list[Run]:
+    """Launch the kernels with NumPy arrays, which include the results. `options` are those of `launch`."""
+    runs: list[Run] = []
     workspace, counter = np.zeros(made.words, np.float32), np.zeros(1, np.uint32)
     for each in made.launches(operands):
         values: dict[str, Any] = {**each.maps, **each.numbers, COUNTER: counter}
-        values |= {name: getattr(operands, source) for name, source in each.arrays.items()}
+        values |= {name: _flat(getattr(operands, source)) for name, source in each.arrays.items()}
         values |= {name: workspace[offset // 4 :] for name, offset in each.memory.items()}
         args = [values[name] for name in each.parameters]
-        launch(each.kernel, grid=each.grid, block=each.block, args=args, device=device)
+        runs.append(launch(each.kernel, grid=each.grid, block=each.block, args=args, device=device, **options))
+    return runs
+
+
+def _flat(array: Any) -> Any:
+    """Return the memory from the first to the last element of an array as a contiguous array."""
+    layout = strided(array)
+    if layout.is_contiguous:
+        return array
+    last = sum((extent - 1) * step for extent, step in zip(layout.shape, layout.strides, strict=True))
+    return np.lib.stride_tricks.as_strided(array, (last // layout.itemsize + 1,), (layout.itemsize,))
 
 
 class PreparedAttention:
@@ -92,7 +120,7 @@ class PreparedAttention:
         prefix = f"{step.kernel.entry}_"
         loaded = self.gpu.kernel(step.kernel.text, step.kernel.entry)
         prepared = loaded.prepare(
-            grid=step.grid, block=step.block, shared=step.kernel.shared, programmatic=True,
+            grid=step.grid, block=step.block, shared=step.kernel.shared, programmatic=step.programmatic,
             tensors={f"{prefix}{name}": each for name, each in step.maps.items()},
             fixed={f"{prefix}{name}": value for name, value in step.numbers.items()},
         )  # fmt: skip

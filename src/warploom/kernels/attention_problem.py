@@ -68,6 +68,19 @@ class AttentionProblem:
     page: int = 0
 
     @property
+    def sharing(self) -> int:
+        """Number of heads of Q that share a head of K and V."""
+        return self.heads // self.heads_kv
+
+    @property
+    def masks(self) -> dict[str, bool]:
+        """Fields of a plan that follow from the problem, from `right` to `lse`."""
+        return {
+            "right": self.window.right is not None, "left": self.window.left is not None, "packed": self.packed,
+            "lengths": self.lengths, "lse": self.lse,
+        }  # fmt: skip
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Shape of O."""
         plane = (self.q_tokens, self.heads, self.head_v)
@@ -136,6 +149,8 @@ def attention_problem(
         if value is not None and not (isinstance(value, int) and 0 <= value < _MAX_TOKENS):
             message = f"{name} is {value!r}; expected an integer from 0 to {_MAX_TOKENS - 1}"
             raise UsageError(message, code="kernels.option")
+    if scale is not None and not (isinstance(scale, (int, float, np.number)) and 0 < scale < np.inf):
+        raise UsageError(f"scale is {scale!r}; expected a finite number above 0", code="kernels.option")
     problem = AttentionProblem(
         _TYPES[q.dtype.name], batch, q.shape[-3], k_tokens, _longest(operands.q_ends, q.shape[-3], most_rows),
         heads, heads_kv, head, head_v, head**-0.5 if scale is None else float(scale), window, packed,

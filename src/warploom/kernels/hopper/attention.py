@@ -2,9 +2,8 @@
 
 One thread of the producer copies blocks of Q, K and V to shared memory by TMA. Each consumer warpgroup computes 64 rows
 of O. It starts the multiplication of Q by the next block of K before the multiplication of the current weights by V.
-The tensor cores therefore work on the second multiplication while the threads compute the next weights. The softmax is
-that of "FlashAttention-3" (Shah et al., 2024): each block of keys may raise the maximum of a row, and then the earlier
-sums of the row shrink.
+The tensor cores therefore work on the second multiplication while the threads compute the next weights, as in
+"FlashAttention-3" (Shah et al., 2024).
 """
 
 # Annotations of a kernel's parameters are PTX types.
@@ -43,14 +42,14 @@ from warploom.author import (
     when,
     while_,
 )
+from warploom.kernels.attention_softmax import Softmax
+from warploom.kernels.attention_tiles import Sizes
 from warploom.kernels.epilogue import pack
 from warploom.kernels.hopper.attention_plan import AttentionPlan
-from warploom.kernels.hopper.attention_tiles import Sizes, Tiles
+from warploom.kernels.hopper.attention_tiles import Tiles
 from warploom.kernels.hopper.plan import HOPPER
 from warploom.kernels.ptx import ptx
 
-_LN_2 = 0.6931471805599453
-_MINUS_INFINITY = float("-inf")
 _TURN, _STORE, _CLEAR = 1, 4, 7  # first named barriers of the turns, of the stores and for the end of a sequence
 _PART = 64  # columns of a row that one tensor copy writes
 _ROW = 128  # bytes of these columns
@@ -86,8 +85,8 @@ def attention(
     ptx.griddepcontrol_launch_dependents()
     ptx.griddepcontrol_wait()
     states = [each.state() for each in rings]
-    sizes = Sizes(counter, q_ends, k_ends, q_tokens, k_tokens, heads, sharing, blocks, lines, section, left, right)
-    tiles = Tiles(plan, states[0], numbers.address(), sizes)
+    sizes = Sizes(q_ends, k_ends, q_tokens, k_tokens, heads, sharing, blocks, lines, section, left, right)
+    tiles = Tiles(plan, states[0], numbers.address(), counter, sizes)
     group = warpgroup()
     with when(group == 0):
         ptx.setmaxnreg_dec(plan.producer_registers)
@@ -141,21 +140,16 @@ class Consumer:
         self, tiles: Tiles, number: Any, blocks: Sequence[Tile], states: Sequence[RingState], scale: Any
     ) -> None:
         plan = tiles.plan
-        self.plan, self.tiles, self.number, self.scale = plan, tiles, number, scale
+        self.plan, self.tiles, self.number = plan, tiles, number
         self.q_tile, k_tile, self.v_tile = blocks
         self.q_ring, self.k_ring, self.v_ring = states
         self.thread = special("tid.x") & 127
         lane = self.thread & 31
         self.first_row = number * 64 + (self.thread >> 5) * 16  # of the warp in the tile
-        self.row, self.column = self.first_row + (lane >> 2), (lane & 3) * 2  # the thread's first score
+        self.softmax = Softmax(tiles, self.first_row + (lane >> 2), (lane & 3) * 2, scale)
         self.from_q = self.q_tile.descriptor(row=number * 64)
         self.from_k, self.from_v = k_tile.descriptor(), self.v_tile.descriptor()
-        self.scores = [new(f32) for _ in range(plan.keys // 2)]
-        self.weights = [new("b32") for _ in range(plan.keys // 4)]
         self.sums = [new(f32) for _ in range(plan.wide_v // 2)]
-        # A thread has scores of two rows. Registers n with n & 2 belong to the second row.
-        self.top, self.total = ([new(f32), new(f32)] for _ in range(2))  # maximum, and this thread's sum of weights
-        self.limits = [(new(s32), new(s32)) for _ in range(2)]  # first and end key of a row, minus `column`
         self.block = new(s32)  # block of keys of the current weights
         self.stored = new(s32, -1)  # stage of Q that holds the previous tile of O
         following = number + 1
@@ -173,25 +167,16 @@ class Consumer:
         """Compute the weighted sums of V, and the sums of the weights."""
         tiles, plan = self.tiles, self.plan
         self.block.set(tiles.last)
-        for below, (first, end) in enumerate(self.limits):
-            diagonal, column = tiles.past + self._token(below), self.column.view("s32")
-            stop = tiles.k_count
-            if plan.right:
-                stop = ptx.min(stop, diagonal + tiles.sizes.right + 1, type=s32)
-            end.set(stop - column)
-            if plan.left:
-                first.set(diagonal - tiles.sizes.left - column)
-        for each in (*self.sums, *self.total):
+        self.softmax.start()
+        for each in self.sums:
             each.set(0.0)
-        for each in self.top:
-            each.set(_MINUS_INFINITY)
         self.k_ring.wait_full()
         self._multiply_keys()
         ptx.wgmma_wait_group(0)
         self._release(self.k_ring)
-        self._mask()
-        self._softmax()
-        self._pack()
+        self.softmax.mask(self.block)
+        self.softmax.update()
+        self.softmax.pack()
         if plan.packed or plan.lengths:
             self._clear_values()
         if plan.q_stages > 1:
@@ -208,10 +193,6 @@ class Consumer:
         self._multiply_values()
         ptx.wgmma_wait_group(0)
         self._release(self.v_ring)
-
-    def _token(self, below: int) -> Register:
-        """Return the token of Q of the thread's first row, or of its second row if `below` is 1."""
-        return self.tiles.row + (self.row + 8 * below).view("s32")
 
     def _clear_values(self) -> None:
         """Set the rows of V after the end of the sequence to zero. Memory there may contain NaN."""
@@ -242,13 +223,13 @@ class Consumer:
         ptx.wgmma_wait_group(1)
         self._release(self.k_ring)
         if masked:
-            self._mask()
-        factors = self._softmax()
+            self.softmax.mask(self.block)
+        factors = self.softmax.update()
         ptx.wgmma_wait_group(0)
         self._release(self.v_ring)
         for number, each in enumerate(self.sums):
             each.set(each * factors[number >> 1 & 1])
-        self._pack()
+        self.softmax.pack()
 
     def _release(self, state: RingState) -> None:
         state.release(state.stage, self.thread)
@@ -256,11 +237,12 @@ class Consumer:
 
     def _multiply_keys(self) -> None:
         """Start scores = Q K^T for the next block of K."""
-        plan, words = self.plan, {"dtype": "f32", "atype": self.plan.type, "btype": self.plan.type}
+        plan, scores = self.plan, self.softmax.scores
+        words = {"dtype": "f32", "atype": plan.type, "btype": plan.type}
         queries, keys = self.from_q.stage(self.q_ring.stage), self.from_k.stage(self.k_ring.stage)
         ptx.wgmma_fence()
         for k in range(0, plan.wide, 16):
-            ptx.wgmma_mma_async(self.scores, queries.at(k), keys.at(k), int(k > 0), 1, 1, 0, 0, n=plan.keys, **words)
+            ptx.wgmma_mma_async(scores, queries.at(k), keys.at(k), int(k > 0), 1, 1, 0, 0, n=plan.keys, **words)
         ptx.wgmma_commit_group()
 
     def _multiply_values(self) -> None:
@@ -269,59 +251,9 @@ class Consumer:
         values = self.from_v.stage(self.v_ring.stage)
         ptx.wgmma_fence()
         for k in range(0, plan.keys, 16):
-            weights = self.weights[k // 4 : k // 4 + 4]
+            weights = self.softmax.weights[k // 4 : k // 4 + 4]
             ptx.wgmma_mma_async(self.sums, weights, values.at(k), 1, 1, 1, 1, n=plan.wide_v, **words)
         ptx.wgmma_commit_group()
-
-    # Softmax ------------------------------------------------------------------------------------------------
-
-    def _rows(self) -> list[list[Register]]:
-        """Return the scores of each of the thread's two rows."""
-        return [[each for n, each in enumerate(self.scores) if n >> 1 & 1 == row] for row in (0, 1)]
-
-    def _mask(self) -> None:
-        """Set the scores of all keys to which a row does not attend to minus infinity."""
-        start = self.block * self.plan.keys
-        for (first, end), scores in zip(self.limits, self._rows(), strict=True):
-            low, high = first - start if self.plan.left else None, end - start
-            for number, each in enumerate(scores):
-                column = number // 2 * 8 + number % 2
-                inside = ptx.setp(high, column, CmpOp="gt", type=s32)
-                if low is not None:
-                    inside = ptx.setp(low, column, inside, CmpOp="le", BoolOp="and", type=s32)
-                ptx.selp(each, _MINUS_INFINITY, inside, type=f32, out=each)
-
-    def _softmax(self) -> list[Register]:
-        """Replace the scores by weights. Return the factor by which the earlier sums of each row shrink."""
-        factors: list[Register] = []
-        for top, total, scores in zip(self.top, self.total, self._rows(), strict=True):
-            most = self._maximum([*scores, top])
-            shift = -(_finite(most) * self.scale)
-            factor = self._exponential(top, shift)
-            for each in scores:
-                self._exponential(each, shift, out=each)
-            total.set(total * factor + _sum(scores))
-            top.set(most)
-            factors.append(factor)
-        return factors
-
-    def _exponential(self, score: Register, shift: Register, out: Register | None = None) -> Register:
-        """Return 2^(scale score + shift)."""
-        power = ptx.fma(score, self.scale, shift, rnd="rn", type=f32)
-        return ptx.ex2(power, approx=True, ftz=True, type=f32, out=out)
-
-    def _maximum(self, scores: Sequence[Register]) -> Register:
-        """Return the maximum of the scores of the four threads that share a row."""
-        found = list(scores)
-        while len(found) > 1:
-            pairs = zip(found[::2], found[1::2], strict=False)
-            found = [ptx.max(a, b, type=f32) for a, b in pairs] + found[len(found) & ~1 :]
-        return _over_row(ptx.max, found[0])
-
-    def _pack(self) -> None:
-        """Convert the weights to fragments of A for the second multiplication."""
-        for number, each in enumerate(self.weights):
-            each.set(pack(self.plan.type, *self.scores[2 * number : 2 * number + 2]))
 
     # Result -------------------------------------------------------------------------------------------------
 
@@ -331,9 +263,9 @@ class Consumer:
         O goes through the memory of Q, which the tile no longer needs.
         """
         plan, tiles = self.plan, self.tiles
-        totals, inverses = self.whole_totals()
+        totals, inverses = self.softmax.totals()
         if plan.lse:
-            self._store_logarithms(lse, totals)
+            self.softmax.store_logarithms(lse, totals)
         lane = self.thread & 31
         row = self.q_tile.row(self.first_row + (lane & 15), self.q_ring.stage)
         places = [row.chunk((lane >> 4) | chunk) for chunk in range(0, _ROW // 16, 2)]
@@ -362,20 +294,10 @@ class Consumer:
             self.stored.set(self.q_ring.stage)
             self.q_ring.advance()
 
-    def whole_totals(self) -> tuple[list[Register], list[Register]]:
-        """Return the sum of the weights of each of the thread's rows, and the inverses, which are 0 without keys."""
-        totals = [_over_row(ptx.add, each) for each in self.total]
-        return totals, [_inverse(each) for each in totals]
-
     def release_queries(self) -> None:
         """Release the current stage of Q."""
         self.q_ring.release(self.q_ring.stage, self.thread)
         self.q_ring.advance()
-
-    def logarithm(self, top: Register, total: Register) -> Register:
-        """Return the base-2 logarithm of the sum of the exponentials of a row."""
-        logarithm = ptx.lg2(total, approx=True, ftz=True, type=f32)
-        return ptx.fma(_finite(top), self.scale, logarithm, rnd="rn", type=f32)
 
     def _parts(self) -> Iterator[tuple[Location, int]]:
         """Yield the location of each part of the consumer's rows of O in shared memory, and its first column."""
@@ -401,39 +323,3 @@ class Consumer:
         # The reads precede the next copy into this stage of Q, which uses the async proxy.
         ptx.fence_proxy(proxykind="async", space="shared::cta")
         ptx.bar(self.number + _STORE, 128)
-
-    def _store_logarithms(self, lse: Any, totals: Sequence[Register]) -> None:
-        tiles = self.tiles
-        line = tiles.head if self.plan.packed else tiles.batch * tiles.sizes.heads + tiles.head
-        for below, (top, total) in enumerate(zip(self.top, totals, strict=True)):
-            row = self._token(below)
-            value = self.logarithm(top, total) * _LN_2
-            index = ptx.mad_lo(line.view("s32"), tiles.sizes.q_tokens, tiles.q_first + row, type=s32)
-            place = lse.element(index)
-            with guarded((row < tiles.q_count) & (self.column == 0)):
-                ptx.st(place, value, type=f32)
-
-
-def _finite(top: Register) -> Register:
-    """Return the maximum of a row, or 0 for a row that has attended to no key."""
-    return ptx.selp(top, 0.0, top != _MINUS_INFINITY, type=f32)
-
-
-def _inverse(total: Register) -> Register:
-    """Return 1 / total, or 0 for a row that has attended to no key."""
-    return ptx.selp(ptx.rcp(total, approx=True, ftz=True, type=f32), 0.0, total > 0.0, type=f32)
-
-
-def _sum(values: Sequence[Register]) -> Register:
-    parts = [new(f32, values[0]), new(f32, values[1])]
-    for number, each in enumerate(values[2:]):
-        parts[number % 2] += each
-    return parts[0] + parts[1]
-
-
-def _over_row(operation: Any, value: Register) -> Register:
-    """Return the result of an operation on the values of the four threads that share a row."""
-    for lanes in (1, 2):
-        other = ptx.shfl_bfly(value.view("b32"), lanes, 31, -1).view("f32")
-        value = operation(value, other, type=f32)
-    return value

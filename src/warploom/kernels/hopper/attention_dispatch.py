@@ -7,26 +7,21 @@ from math import ceil
 from typing import Any
 
 from warploom.diagnostics import UsageError
-from warploom.kernels.attention_launch import KernelLaunch
+from warploom.kernels.attention_launch import LOG2_E, KernelLaunch, line_numbers
+from warploom.kernels.attention_plan import SPAN
 from warploom.kernels.attention_problem import AttentionOperands, AttentionProblem
 from warploom.kernels.hopper.attention import attention
-from warploom.kernels.hopper.attention_plan import DECODE_ROWS, SPAN, AttentionPlan, decode_plan, plan_for
+from warploom.kernels.hopper.attention_plan import DECODE_ROWS, AttentionPlan, decode_plan, plan_for
 from warploom.kernels.hopper.decode import COMBINE_THREADS, combine, decode
 from warploom.layout import TensorMap, strided
 
-_LOG2_E = 1.4426950408889634
-_L2_BYTES = 32e6  # keys and values that all CTAs share in L2 at a time
 _SHORT = 512  # keys up to which one CTA computes a line as fast as several
 _L2_PROMOTION = 256  # bytes that L2 fetches at once
 
 
 def hopper_attention(problem: AttentionProblem, multiprocessors: int) -> HopperAttention | HopperDecode:
     """Return the launches for a problem on a GPU with `multiprocessors` multiprocessors."""
-    sharing, window = problem.heads // problem.heads_kv, problem.window
-    masks = {
-        "right": window.right is not None, "left": window.left is not None, "packed": problem.packed,
-        "lengths": problem.lengths, "lse": problem.lse,
-    }  # fmt: skip
+    sharing, masks = problem.sharing, problem.masks
     few = problem.q_tokens * sharing <= DECODE_ROWS and not problem.packed
     lines = problem.heads_kv * problem.batch
     if problem.page and not few:
@@ -57,14 +52,8 @@ class HopperAttention:
         """Return the launch for operands that include the results."""
         problem, plan, layout = self.problem, self.plan, strided(operands.out)
         blocks, lines = ceil(problem.most_rows / plan.rows), problem.heads * problem.batch
-        sharing = problem.heads // problem.heads_kv
-        line_bytes = 2 * problem.k_tokens * (problem.head + problem.head_v)
-        numbers: dict[str, int | float | None] = {
-            "out_token": layout.strides[-3], "out_head": layout.strides[-2], "scale": problem.scale * _LOG2_E,
-            "q_tokens": problem.q_tokens, "k_tokens": problem.k_tokens, "heads": problem.heads, "sharing": sharing,
-            "blocks": blocks, "lines": lines, "section": min(max(1, int(_L2_BYTES / line_bytes)) * sharing, lines),
-            "left": problem.window.left or 0, "right": problem.window.right or 0,
-        }  # fmt: skip
+        numbers = line_numbers(problem, 1, blocks)
+        numbers |= {"out_token": layout.strides[-3], "out_head": layout.strides[-2]}
         arrays = {"lse": "lse"} if plan.lse else {}
         if plan.packed:
             arrays |= {"out_start": "out", "q_ends": "q_ends", "k_ends": "k_ends"}
@@ -115,7 +104,7 @@ class HopperDecode:
         paged = {"table": "table"} if plan.page else {}
         absent = dict.fromkeys({"k_lengths", "table"} - lengths.keys() - paged.keys())
         numbers = common | absent | {
-            "pages": 0 if operands.table is None else int(operands.table.shape[1]), "scale": problem.scale * _LOG2_E,
+            "pages": 0 if operands.table is None else int(operands.table.shape[1]), "scale": problem.scale * LOG2_E,
             "lines": self.lines,
         }  # fmt: skip
         memory = {"sums": 0, "logarithms": 4 * self.lines * self.splits * self.rows * problem.head_v}

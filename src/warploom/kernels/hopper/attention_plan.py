@@ -4,57 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SPAN = 64
-"""Columns of a row of 16-bit elements that a tensor copy copies. Head sizes are rounded up to multiples of it."""
+from warploom.kernels.attention_plan import AttentionShape
+
 DECODE_ROWS = 64
 """Rows of a tile of `decode`."""
 _LONG = 4096  # keys from which wide blocks are faster than a second stage of Q, as measured on an H200
 
 
 @dataclass(frozen=True, slots=True)
-class AttentionPlan:
+class AttentionPlan(AttentionShape):
     """Plan of one attention kernel.
 
-    A tile has `rows` rows of Q, which attend to blocks of `keys` keys. `head` is the head size of Q and K, and `head_v`
-    that of V. Shared memory has `stages` blocks of K and of V, and `q_stages` blocks of Q.
-
-    `right` and `left` limit the keys after and before the diagonal. If `packed`, the sequences of a batch are packed in
-    one array. If `lengths`, each sequence of K has its own length. If `lse`, the kernel stores logarithms of sums. If
-    `takes_turns`, the consumers start their multiplications in turn.
-
-    The kernel `decode` computes `sharing` heads of Q in one tile. Pages of K and V have `page` keys; 0 is no pages.
+    Shared memory has `stages` blocks of K and of V, and `q_stages` blocks of Q. If `takes_turns`, the consumers start
+    their multiplications in turn. Only the kernel `decode` packs heads in a tile and has pages.
     """
 
-    type: str
-    head: int
-    head_v: int
-    rows: int = 128
-    keys: int = 128
     stages: int = 2
     q_stages: int = 1
-    right: bool = False
-    left: bool = False
-    packed: bool = False
-    lengths: bool = False
-    lse: bool = False
     takes_turns: bool = True
-    sharing: int = 1
-    page: int = 0
 
     @property
     def q_box_rows(self) -> int:
         """Rows of Q that a tensor copy of `decode` copies: whole tokens."""
         return self.rows // self.sharing * self.sharing
-
-    @property
-    def wide(self) -> int:
-        """Head size of Q and K in shared memory."""
-        return -(-self.head // SPAN) * SPAN
-
-    @property
-    def wide_v(self) -> int:
-        """Head size of V in shared memory."""
-        return -(-self.head_v // SPAN) * SPAN
 
     @property
     def consumers(self) -> int:

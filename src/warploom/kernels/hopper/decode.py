@@ -38,14 +38,15 @@ from warploom.author import (
     when,
     while_,
 )
+from warploom.kernels.attention_softmax import LN_2, MINUS_INFINITY, inverse
+from warploom.kernels.attention_tiles import Sizes
 from warploom.kernels.epilogue import pack
 from warploom.kernels.hopper.attention import Consumer
 from warploom.kernels.hopper.attention_plan import AttentionPlan
-from warploom.kernels.hopper.attention_tiles import Sizes, Tiles
+from warploom.kernels.hopper.attention_tiles import Tiles
 from warploom.kernels.hopper.plan import HOPPER
 from warploom.kernels.ptx import ptx
 
-_MINUS_INFINITY = float("-inf")
 _COMBINE_WARPS = 4
 COMBINE_THREADS = 32 * _COMBINE_WARPS
 """Threads of a CTA of `combine`. Each stores two columns of a row."""
@@ -81,8 +82,8 @@ def decode(
     ptx.griddepcontrol_launch_dependents()
     ptx.griddepcontrol_wait()
     states = [each.state() for each in rings]
-    sizes = Sizes(counter, None, k_lengths, q_tokens, k_tokens, heads, 1, splits, lines, lines, left, right)
-    parts = Parts(plan, states[0], slot.address(), sizes, table, pages)
+    sizes = Sizes(None, k_lengths, q_tokens, k_tokens, heads, 1, splits, lines, lines, left, right)
+    parts = Parts(plan, states[0], slot.address(), counter, sizes, table, pages)
     group = warpgroup()
     with when(group == 0):
         ptx.setmaxnreg_dec(plan.producer_registers)
@@ -111,9 +112,9 @@ class Parts(Tiles):
     """Parts of the keys of all lines. The blocks of a line are divided equally among its parts."""
 
     def __init__(
-        self, plan: AttentionPlan, ring: RingState, slots: Register, sizes: Sizes, table: Any, pages: Any
+        self, plan: AttentionPlan, ring: RingState, slots: Register, counter: Any, sizes: Sizes, table: Any, pages: Any
     ) -> None:
-        super().__init__(plan, ring, slots, sizes)
+        super().__init__(plan, ring, slots, counter, sizes)
         self.table, self.pages = table, pages
 
     def fetch(self) -> None:
@@ -122,7 +123,8 @@ class Parts(Tiles):
         with while_(lambda: (self.number < self.count) & (self.first > self.last)):
             self._fetch()
 
-    def _locate(self) -> None:
+    def locate(self) -> None:
+        """Compute the position of the part, and its blocks of keys."""
         sizes, plan = self.sizes, self.plan
         line = self.number // sizes.blocks
         self.batch.set(line // sizes.heads)
@@ -204,34 +206,33 @@ def produce(parts: Parts, maps: Sequence[Any], tiles: Sequence[Tile], states: Se
 class PartConsumer(Consumer):
     """Computation of 64 rows of each part."""
 
-    def _token(self, below: int) -> Register:
-        return ((self.row + 8 * below) // self.plan.sharing).view("s32")
-
     def store_part(self, sums: Any, logarithms: Any) -> None:
         """Store the sums of the part, divided by the sums of weights, and the logarithms of the latter."""
         plan, parts = self.plan, self.tiles
         rows = (parts.q_count * plan.sharing).view("u32")
-        totals = self.whole_totals()
-        for below, (top, total, inverse) in enumerate(zip(self.top, *totals, strict=True)):
-            row = self.row + 8 * below
+        softmax, column = self.softmax, self.softmax.column.view("u32")
+        for below, (row, top, total, factor) in enumerate(
+            zip(softmax.rows, softmax.top, *softmax.totals(), strict=True)
+        ):
+            row = row.view("u32")
             place = parts.number * rows + row
             with when(row < rows):
-                start = sums.element(place * plan.head_v + self.column)
+                start = sums.element(place * plan.head_v + column)
                 for number in range(below * 2, plan.wide_v // 2, 4):
-                    column = number // 4 * 8
-                    if column < plan.head_v:
-                        pair = [each * inverse for each in self.sums[number : number + 2]]
-                        ptx.st(start + column * 4, pair, vec="v2", type=f32)
-                with guarded(self.column == 0):
-                    ptx.st(logarithms.element(place), self.logarithm(top, total), type=f32)
+                    first = number // 4 * 8
+                    if first < plan.head_v:
+                        pair = [each * factor for each in self.sums[number : number + 2]]
+                        ptx.st(start + first * 4, pair, vec="v2", type=f32)
+                with guarded(column == 0):
+                    ptx.st(logarithms.element(place), softmax.logarithm(top, total), type=f32)
         self.release_queries()
 
 
 @kernel(target=HOPPER)
 def combine(
     sums: pointer("f32"), logarithms: pointer("f32"), out: pointer("b8"), lse: pointer("f32"),
-    k_lengths: pointer("u32"), out_batch: u64, out_token: u64, out_head: u64, q_tokens: s32, k_tokens: s32, heads: u32, splits: u32, left: s32,
-    right: s32, *, plan: AttentionPlan,
+    k_lengths: pointer("u32"), out_batch: u64, out_token: u64, out_head: u64, q_tokens: s32, k_tokens: s32, heads: u32,
+    splits: u32, left: s32, right: s32, *, plan: AttentionPlan,
 ) -> None:  # fmt: skip
     """Add the parts of each row: O = sum of 2^(l - L) sums, where l are the logarithms and L is that of their sum.
 
@@ -254,12 +255,12 @@ def combine(
     first = line * splits * rows + row
     thread = special("tid.x")
     warp, lane = thread >> 5, thread & 31
-    top = new(f32, _MINUS_INFINITY)
+    top = new(f32, MINUS_INFINITY)
     for part in loop(lane, count, 32):
         top.set(ptx.max(top, logarithms[first + part * rows], type=f32))
     for lanes in (1, 2, 4, 8, 16):
         top.set(ptx.max(top, ptx.shfl_bfly(top.view("b32"), lanes, 31, -1).view("f32"), type=f32))
-    top.set(ptx.selp(top, 0.0, top != _MINUS_INFINITY, type=f32))
+    top.set(ptx.selp(top, 0.0, top != MINUS_INFINITY, type=f32))
     # Each warp adds a quarter of the parts.
     mine = [new(f32, 0.0) for _ in range(plan.wide_v // 32)]
     share_of_total = new(f32, 0.0)
@@ -292,15 +293,15 @@ def combine(
             ptx.ld(place, vec="v2", type=f32, out=pair)
         for each, value in zip(result, pair, strict=True):
             each += value
-    inverse = ptx.selp(ptx.rcp(total, approx=True, ftz=True, type=f32), 0.0, total > 0.0, type=f32)
+    factor = inverse(total)
     token = row // plan.sharing
     member = head * plan.sharing + (row - token * plan.sharing)
     with when(column < plan.head_v):
         place = out + ptx.cvt(batch, dtype="u64") * out_batch + ptx.cvt(token, dtype="u64") * out_token
         place = place + ptx.cvt(member, dtype="u64") * out_head + ptx.mul_wide(column, 2, type=u32)
-        ptx.st(place.at(0, "global"), pack(plan.type, *(each * inverse for each in result)), type="b32")
+        ptx.st(place.at(0, "global"), pack(plan.type, *(each * factor for each in result)), type="b32")
     if plan.lse:
-        value = (top + ptx.lg2(total, approx=True, ftz=True, type=f32)) * 0.6931471805599453
+        value = (top + ptx.lg2(total, approx=True, ftz=True, type=f32)) * LN_2
         index = (batch * (heads * plan.sharing) + member) * q_tokens.view("u32") + token
         place = lse.element(index)
         with guarded(thread == 0):
