@@ -1,7 +1,7 @@
 """Sizes, types and masks of an attention problem, which its arrays and options determine."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -149,7 +149,7 @@ def attention_problem(
         if value is not None and not (isinstance(value, int) and 0 <= value < _MAX_TOKENS):
             message = f"{name} is {value!r}; expected an integer from 0 to {_MAX_TOKENS - 1}"
             raise UsageError(message, code="kernels.option")
-    if scale is not None and not (isinstance(scale, (int, float, np.number)) and 0 < scale < np.inf):
+    if scale is not None and not (isinstance(cast("object", scale), (int, float, np.number)) and 0 < scale < np.inf):
         raise UsageError(f"scale is {scale!r}; expected a finite number above 0", code="kernels.option")
     problem = AttentionProblem(
         _TYPES[q.dtype.name], batch, q.shape[-3], k_tokens, _longest(operands.q_ends, q.shape[-3], most_rows),

@@ -73,10 +73,10 @@ def warp_attention(
         of_q = Matrix(tile, q, (q_token, q_head, q_plane), tile.q_first)
         of_k = Matrix(tile, k, (k_token, k_head, k_plane), tile.k_first, paged=plan.page > 0)
         of_v = Matrix(tile, v, (v_token, v_head, v_plane), tile.k_first, paged=plan.page > 0)
-        copy_queries(tile, of_q, q_tile)
-        keys = BlockCopies(tile, of_k, k_tile, plan.head, (table, pages))
-        values = BlockCopies(tile, of_v, v_tile, plan.head_v, (table, pages))
-        warp = Warp(tile, (q_tile, k_tile, v_tile), scale)
+        copy_queries(plan, tile, of_q, q_tile)
+        keys = BlockCopies(plan, tile, of_k, k_tile, plan.head, (table, pages))
+        values = BlockCopies(plan, tile, of_v, v_tile, plan.head_v, (table, pages))
+        warp = Warp(plan, tile, (q_tile, k_tile, v_tile), scale)
         warp.compute(keys, values)
         warp.store(Matrix(tile, out, (out_token, out_head, out_plane), tile.q_first), lse)
 
@@ -109,9 +109,8 @@ class Matrix:
         return row + ptx.mul_wide(chunk, CHUNK, type=u32)
 
 
-def copy_queries(tile: TilePosition, matrix: Matrix, target: Tile) -> None:
+def copy_queries(plan: WarpAttentionPlan, tile: TilePosition, matrix: Matrix, target: Tile) -> None:
     """Start to copy the rows of the tile. Rows and columns that do not exist become zero."""
-    plan = tile.plan
     line, chunk = special("tid.x") // _CHUNKS, special("tid.x") % _CHUNKS
     place = target.row(line).chunk(chunk)
     step = plan.threads // _CHUNKS  # rows that all threads together copy at once
@@ -130,20 +129,23 @@ class BlockCopies:
     `pages` are the address of the table of pages, and the number of pages of a sequence.
     """
 
-    def __init__(self, tile: TilePosition, matrix: Matrix, target: Tile, head: int, pages: tuple[Any, Any]) -> None:
-        self.tile, self.matrix, self.head, self.pages = tile, matrix, head, pages
+    def __init__(
+        self, plan: WarpAttentionPlan, tile: TilePosition, matrix: Matrix, target: Tile, head: int,
+        pages: tuple[Any, Any],
+    ) -> None:  # fmt: skip
+        self.plan, self.tile, self.matrix, self.head, self.pages = plan, tile, matrix, head, pages
         self.line, self.chunk = special("tid.x") // _CHUNKS, special("tid.x") % _CHUNKS
         self.start, self.target = matrix.at(0, tile.head_kv, self.chunk), target
-        self.place = target.row(self.line).chunk(self.chunk)
-        self.step = tile.plan.threads // _CHUNKS  # keys that all threads together copy at once
+        self.place: Any = target.row(self.line).chunk(self.chunk).base
+        self.step = plan.threads // _CHUNKS  # keys that all threads together copy at once
 
     def start_block(self, block: Any) -> None:
-        """Start to copy a block, as one asynchronous group. Keys and columns that do not exist become zero."""
-        keys, page = self.tile.plan.keys, self.tile.plan.page
+        """Start to copy a block. Keys and columns that do not exist become zero."""
+        keys, page = self.plan.keys, self.plan.page
         key = block * keys + self.line.view("s32")
         source = self.start + _wide(key) * self.matrix.token
         left = self.tile.k_count - key
-        place = stage_of(self.place.base, block, self.target).at(0, "shared")
+        place = stage_of(self.place, block, self.target).at(0, "shared")
         for below in range(0, keys, self.step):
             size = ptx.selp(CHUNK, 0, left > below, type=s32)
             if page:
@@ -152,11 +154,10 @@ class BlockCopies:
                 _copy(place + (part * keys + below) * _ROW, source, part, self.chunk, size, self.head)
             if not page and below + self.step < keys:
                 source = source + self.matrix.token * self.step
-        ptx.cp_async_commit_group()
 
     def _in_page(self, key: Register, exists: Register) -> Register:
         """Return the address of the thread's chunk of a key in the key's page."""
-        (table, pages), size = self.pages, self.tile.plan.page
+        (table, pages), size = self.pages, self.plan.page
         within = key // size
         place, number = table.element((self.tile.batch * pages).view("s32") + within), new("u32", 0)
         with guarded(exists):
@@ -168,8 +169,7 @@ class BlockCopies:
 class Warp:
     """Computation of 16 rows of the tile by one warp."""
 
-    def __init__(self, tile: TilePosition, blocks: Sequence[Tile], scale: Any) -> None:
-        plan = tile.plan
+    def __init__(self, plan: WarpAttentionPlan, tile: TilePosition, blocks: Sequence[Tile], scale: Any) -> None:
         self.plan, self.tile = plan, tile
         self.q_tile, self.k_tile, self.v_tile = blocks
         self.lane = lane = special("tid.x") & 31
@@ -195,8 +195,9 @@ class Warp:
         """Compute the weighted sums of V, and the sums of the weights."""
         tile, plan = self.tile, self.plan
         self.block.set(tile.last)
-        keys.start_block(self.block)
-        values.start_block(self.block)
+        for each in (keys, values):
+            each.start_block(self.block)
+            ptx.cp_async_commit_group()
         self.softmax.start()
         if plan.keeps_queries:
             self._wait()
@@ -237,8 +238,7 @@ class Warp:
     def _start(copies: BlockCopies, block: Register, exists: Register) -> None:
         with when(exists, uniform=True):
             copies.start_block(block)
-        with when(~exists, uniform=True):
-            ptx.cp_async_commit_group()  # an empty group, so that the number of groups in flight stays the same
+        ptx.cp_async_commit_group()  # the group may be empty, so that the number of groups in flight stays the same
 
     def _queries(self, k: int) -> Sequence[Register]:
         """Load the fragment of columns `k` to k + 15 of Q."""
@@ -288,7 +288,8 @@ class Warp:
         if plan.lse:
             self.softmax.store_logarithms(lse, totals)
         row = self.q_tile.row(self.first_row + (lane >> 2))
-        places = [row.chunk(chunk).base + (lane & 3) * 4 for chunk in range(_CHUNKS)]
+        starts: list[Any] = [row.chunk(chunk).base for chunk in range(_CHUNKS)]
+        places = [start + (lane & 3) * 4 for start in starts]
         ptx.bar_warp(_ALL_LANES)
         for column in range(0, self.head_v, _COLUMNS):
             part, inside = divmod(column, SPAN)

@@ -1,0 +1,179 @@
+"""Attention kernels: near the exact result for all options, the same bits under every schedule, legal and silent."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from kernels.attention_reference import Case, assert_near, draw, operands_of, run
+
+import warploom as wl
+from warploom.diagnostics import UsageError
+from warploom.isa.model.capacity import SHARED_KIB
+from warploom.kernels.ampere.attention import kernel_of
+from warploom.kernels.ampere.attention_plan import plan_for
+from warploom.kernels.attention_api import plan_attention
+from warploom.kernels.hopper.attention_dispatch import HopperDecode
+
+HOPPER = "sm_90a"
+WITH_MMA = ("sm_80", "sm_89", "sm_100a", "sm_120")
+BOTH = ("sm_80", HOPPER)
+MASKS = dict.fromkeys(("right", "left", "packed", "lengths", "lse"), False)
+
+
+def check(case: Case, target: str, schedule: str = "eager") -> None:
+    operands = operands_of(case)
+    assert not run(case, operands, target, sanitize=True, schedule=schedule)
+    assert_near(case, operands)
+
+
+# Results ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("seed", "target"), [(seed, each) for seed in range(8) for each in (HOPPER, WITH_MMA[seed % len(WITH_MMA)])]
+)
+def test_a_random_problem_is_near_float64_and_silent(seed, target):
+    check(draw(seed), target, ("eager", "lazy", "random:5")[seed % 3])
+
+
+@pytest.mark.parametrize("target", [*BOTH, "sm_89"])
+@pytest.mark.parametrize("heads", [(256, 256), (192, 128), (64, 128)], ids=str)
+def test_wide_heads(heads, target):
+    check(Case("f16", *heads, tokens=(20,), keys=(90,), right=0), target)
+
+
+@pytest.mark.parametrize("target", BOTH)
+def test_a_window_skips_blocks_at_both_ends(target):
+    check(Case(tokens=(150,), keys=(330,), left=60, right=5), target)
+
+
+@pytest.mark.parametrize("target", BOTH)
+def test_rows_before_the_first_key_are_zero(target):
+    case = Case(tokens=(70,), keys=(20,), right=0)
+    operands = operands_of(case)
+    assert not run(case, operands, target, sanitize=True)
+    assert (operands.out[:, :50] == 0).all()
+    assert np.isneginf(operands.lse[..., :50]).all()
+    assert_near(case, operands)
+
+
+@pytest.mark.parametrize("target", BOTH)
+def test_pages_of_a_cache(target):
+    check(Case(heads=4, heads_kv=2, tokens=(2, 2), keys=(90, 33), page=16, right=0), target)
+
+
+@pytest.mark.parametrize(
+    "lengths", [{"tokens": (3, 3), "keys": (90, 20)}, {"tokens": (1, 4), "keys": (5, 70)}], ids=str
+)
+def test_few_tokens_of_all_heads_share_a_tile(lengths):
+    case = Case(heads=6, heads_kv=2, packed=lengths["tokens"][0] == 1, right=0, left=30, **lengths)
+    made = plan_attention(operands_of(case), (False, (None, None), None, None, True, "sm_80"), "", 108)
+    [launch] = made.launches(operands_of(case))
+    assert (made.plan.sharing, launch.grid) == (3, 2 * 2)
+    check(case, "sm_80")
+
+
+def test_few_tokens_with_many_keys_are_split_among_ctas_on_hopper():
+    case = Case(tokens=(1,), keys=(520,))
+    made = plan_attention(operands_of(case), (False, (None, None), None, None, True, HOPPER), "", 132)
+    assert isinstance(made, HopperDecode)
+    check(case, HOPPER)
+
+
+@pytest.mark.parametrize("target", BOTH)
+def test_every_schedule_gives_the_same_bits(target):
+    case = Case(heads=2, tokens=(70,), keys=(300,), left=200, right=3)
+    results = []
+    for schedule in ("eager", "lazy", "random:1", "random:2"):
+        operands = operands_of(case)
+        run(case, operands, target, schedule=schedule)
+        results.append((operands.out.tobytes(), operands.lse.tobytes()))
+    assert len(set(results)) == 1
+
+
+@pytest.mark.parametrize("target", ["", "sm_80"])
+def test_the_call_returns_new_or_given_results(target):
+    q, k, v, out, lse, *_ = operands_of(Case("f16", tokens=(5,), keys=(9,)))
+    words = {"device": "cpu", "target": target}
+    new = wl.kernels.attention(q, k, v, **words)
+    both = wl.kernels.attention(q, k, v, **words, return_lse=True, out=out, lse=lse)
+    assert both[0] is out
+    assert both[1] is lse
+    np.testing.assert_array_equal(new, out)
+    causal = wl.kernels.attention(q, k, v, **words, causal=True)
+    limited = wl.kernels.attention(q, k, v, **words, window=(None, 0))
+    np.testing.assert_array_equal(causal, limited)
+    assert (causal[:, -1] == new[:, -1]).all()
+    assert (causal[:, 0] != new[:, 0]).any()
+
+
+# Plans --------------------------------------------------------------------------------------------------------------
+
+
+def test_every_target_has_shared_memory_for_all_heads():
+    for number, head, head_v, rows in product(SHARED_KIB, (8, 64, 128, 192, 256), (64, 128, 256), (1, 500)):
+        if number >= 80:
+            plan = plan_for("bf16", head, head_v, f"sm_{number}", rows=rows, sharing=1, page=0, **MASKS)
+            assert plan.shared_bytes <= 1024 * SHARED_KIB[number]
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_86", "sm_100a", "sm_120"])
+def test_kernels_are_legal(target):
+    options = {"right": True, "left": True, "packed": True, "lengths": False, "lse": True}
+    plan = plan_for("f16", 136, 72, target, rows=100, sharing=4, page=0, **options)
+    made = kernel_of(plan)
+    assert wl.check(made.text).ok
+    assert made.shared == plan.shared_bytes
+    assert f".target {target}" in made.text
+
+
+# Mistakes -----------------------------------------------------------------------------------------------------------
+
+Q, K = np.zeros((1, 4, 2, 64), np.float16), np.zeros((1, 8, 1, 64), np.float16)
+ENDS = np.array([2, 4], np.int32)
+MISTAKES = {
+    "q has shape (4, 2, 64); expected (batch, tokens, heads, head size)": {"q": Q[0]},
+    "q is [1.0]; expected an array": {"q": [1.0]},
+    "the types are q float16, k float16, v float32": {"v": K.astype(np.float32)},
+    "Q has 3 heads and K has 2": {"q": np.zeros((1, 4, 3, 64), np.float16), "k": Q, "v": Q},
+    "the head sizes are 12 and 64; expected multiples of 8": {"q": Q[..., :12], "k": K[..., :12]},
+    "expected one batch, K and V with the same tokens and heads": {"v": K[:, :5]},
+    "only one of q_ends and k_ends is given": {"q_ends": ENDS},
+    "k_lengths has other numbers than those from 0 to 8": {"k_lengths": np.array([9], np.int32)},
+    "k_ends has other numbers than those that ascend from 0 to at most 8": {
+        "q": Q[0], "k": K[0], "v": K[0], "q_ends": ENDS, "k_ends": ENDS[::-1].copy()
+    },
+    "table is given without k_lengths": {"table": np.zeros((1, 1), np.int32)},
+    "window is 3; expected a pair": {"window": 3},
+    "left is -1; expected an integer": {"window": (-1, 0)},
+    "most_rows is 'x'; expected an integer": {"most_rows": "x"},
+    "scale is 0; expected a finite number above 0": {"scale": 0},
+    "scale is 'x'; expected a finite number above 0": {"scale": "x"},
+    "out": {"out": np.zeros((1, 4, 2, 8), np.float16)},
+    "lse": {"lse": np.zeros((1, 2, 4), np.float16)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("target", BOTH)
+@pytest.mark.parametrize("sentence", MISTAKES)
+def test_a_mistake_is_named(sentence, target):
+    arguments = {"q": Q, "k": K, "v": K} | MISTAKES[sentence]
+    with pytest.raises(UsageError) as caught:
+        wl.kernels.attention(**arguments, device="cpu", target=target)
+    assert sentence in str(caught.value)
+    assert caught.value.code.startswith("kernels.")
+
+
+@pytest.mark.parametrize(
+    ("target", "sentence"),
+    [
+        ("sm_75", "no attention kernel for sm_75; expected one of sm_80"),
+        ("sm_12", "unknown target"),
+        (5, "target is 5"),
+    ],
+)
+def test_a_wrong_target_is_named(target, sentence):
+    with pytest.raises(UsageError, match=sentence):
+        wl.kernels.attention(Q, K, K, device="cpu", target=target)
