@@ -42,3 +42,8 @@ class AttentionShape:
     def wide_v(self) -> int:
         """Head size of V in shared memory."""
         return -(-self.head_v // SPAN) * SPAN
+
+    @property
+    def wide_q(self) -> int:
+        """Columns of the shared memory that first holds Q and later O."""
+        return max(self.wide, self.wide_v)

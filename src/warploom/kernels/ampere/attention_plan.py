@@ -31,14 +31,9 @@ class WarpAttentionPlan(AttentionShape):
         return 32 * self.rows // WARP_ROWS
 
     @property
-    def wide_q(self) -> int:
-        """Columns of the shared memory that holds Q first and O later."""
-        return max(self.wide, self.wide_v)
-
-    @property
     def keeps_queries(self) -> bool:
         """True if the fragments of Q remain in registers. Otherwise, each block of keys loads them again."""
-        return max(self.wide, self.wide_v) <= _WIDEST_IN_REGISTERS
+        return self.wide_q <= _WIDEST_IN_REGISTERS
 
     @property
     def shared_bytes(self) -> int:

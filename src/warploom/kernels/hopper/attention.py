@@ -69,7 +69,7 @@ def attention(
     `Sizes` describes the other parameters.
     """
     bounds(threads=plan.threads, ctas_per_sm=1)
-    q_tile = shared_tile(plan.rows, plan.wide, plan.type, stages=plan.q_stages)
+    q_tile = shared_tile(plan.rows, plan.wide_q, plan.type, stages=plan.q_stages)
     k_tile = shared_tile(plan.keys, plan.wide, plan.type, stages=plan.stages)
     v_tile = shared_tile(plan.wide_v, plan.keys, plan.type, stages=plan.stages, major="mn")
     numbers = shared(4 * plan.q_stages)
