@@ -230,8 +230,8 @@ class PartConsumer(Consumer):
 @kernel(target=HOPPER)
 def combine(
     sums: pointer("f32"), logarithms: pointer("f32"), out: pointer("b8"), lse: pointer("f32"),
-    k_lengths: pointer("u32"), out_batch: u64, out_token: u64, out_head: u64, q_tokens: s32, k_tokens: s32, heads: u32, splits: u32, left: s32,
-    right: s32, *, plan: AttentionPlan,
+    k_lengths: pointer("u32"), out_batch: u64, out_token: u64, out_head: u64, q_tokens: s32, k_tokens: s32,
+    heads: u32, splits: u32, left: s32, right: s32, *, plan: AttentionPlan,
 ) -> None:  # fmt: skip
     """Add the parts of each row: O = sum of 2^(l - L) sums, where l are the logarithms and L is that of their sum.
 
