@@ -363,7 +363,10 @@ class Consumer:
             self.q_ring.advance()
 
     def whole_totals(self) -> tuple[list[Register], list[Register]]:
-        """Return the sum of the weights of each of the thread's rows, and the inverses, which are 0 without keys."""
+        """Return the sum of the weights of each of the thread's rows, and the inverses of the sums.
+
+        The inverse for a row without keys is 0.
+        """
         totals = [_over_row(ptx.add, each) for each in self.total]
         return totals, [_inverse(each) for each in totals]
 

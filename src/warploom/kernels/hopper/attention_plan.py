@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SPAN = 64
-"""Columns of a row of 16-bit elements that a tensor copy copies. Head sizes are rounded up to multiples of it."""
+"""Number of 16-bit elements that a tensor copy copies of a row.
+
+Head sizes in shared memory are rounded up to a multiple of it.
+"""
 DECODE_ROWS = 64
 """Rows of a tile of `decode`."""
 _LONG = 4096  # keys from which wide blocks are faster than a second stage of Q, as measured on an H200
@@ -93,7 +96,7 @@ def plan_for(type: str, head: int, head_v: int, tokens: int, **masks: bool) -> A
 
 
 def decode_plan(type: str, head: int, head_v: int, sharing: int, page: int, **masks: bool) -> AttentionPlan:
-    """Return the plan of `decode` for `sharing` heads of Q that share a head of K, and pages of `page` keys."""
+    """Return the plan of `decode`. `sharing` heads of Q share a head of K. Pages have `page` keys."""
     widest = max(AttentionPlan(type, head, head_v).wide, AttentionPlan(type, head, head_v).wide_v)
     keys = 128 if widest <= 128 else 64
     return AttentionPlan(
