@@ -1,4 +1,4 @@
-"""Launches of attention kernels: on the emulator, and on a GPU, where they are prepared once and then repeated."""
+"""Launches of attention kernels on the emulator and on a GPU."""
 
 from __future__ import annotations
 
@@ -116,7 +116,10 @@ class PreparedAttention:
         self.steps = [self._prepare(each) for each in made.launches(self._with_results(operands))]
 
     def _prepare(self, step: KernelLaunch) -> tuple[Any, list[str | int]]:
-        """Return the prepared launch, and the source of each address: an operand, or an offset in the workspace."""
+        """Return the prepared launch, and the source of each address.
+
+        A source is the name of an operand, or an offset in the workspace in bytes.
+        """
         prefix = f"{step.kernel.entry}_"
         loaded = self.gpu.kernel(step.kernel.text, step.kernel.entry)
         prepared = loaded.prepare(

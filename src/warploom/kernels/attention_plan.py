@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 
 SPAN = 64
-"""Columns of 16-bit elements in 128 bytes of shared memory. Head sizes are rounded up to multiples of it."""
+"""Number of 16-bit elements in 128 bytes of shared memory.
+
+Head sizes in shared memory are rounded up to a multiple of it.
+"""
 
 
 @dataclass(frozen=True, slots=True)

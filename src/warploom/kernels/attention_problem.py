@@ -185,7 +185,10 @@ def _check_lengths(name: str, array: Any, batch: int, total: int, q: Any) -> Non
 
 
 def _paged_tokens(table: Any, batch: int, page: int, q: Any) -> int:
-    """Return the number of keys in the pages of a sequence. Errors: UsageError kernels.shape, kernels.ends."""
+    """Return the number of keys in the pages of a sequence.
+
+    Errors: UsageError kernels.shape, kernels.ends.
+    """
     layout = strided(table)
     if layout.ndim != 2 or layout.shape[0] != batch or layout.dtype != np.int32 or not layout.is_contiguous:
         raise array_error("table", layout, f"contiguous int32 of shape ({batch}, pages)", "kernels.shape")

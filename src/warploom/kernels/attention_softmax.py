@@ -81,7 +81,10 @@ class Softmax:
             each.set(pack(self.plan.type, *self.scores[2 * number : 2 * number + 2]))
 
     def totals(self) -> tuple[list[Register], list[Register]]:
-        """Return the sum of the weights of each row, and the inverses, which are 0 without keys."""
+        """Return the sum of the weights of each row, and the inverses of the sums.
+
+        The inverse for a row without keys is 0.
+        """
         totals = [_over_row(ptx.add, each) for each in self.total]
         return totals, [inverse(each) for each in totals]
 

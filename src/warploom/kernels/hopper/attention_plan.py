@@ -65,7 +65,7 @@ def plan_for(type: str, head: int, head_v: int, tokens: int, **masks: bool) -> A
 
 
 def decode_plan(type: str, head: int, head_v: int, sharing: int, page: int, **masks: bool) -> AttentionPlan:
-    """Return the plan of `decode` for `sharing` heads of Q that share a head of K, and pages of `page` keys."""
+    """Return the plan of `decode`. `sharing` heads of Q share a head of K. Pages have `page` keys."""
     widest = max(AttentionPlan(type, head, head_v).wide, AttentionPlan(type, head, head_v).wide_v)
     keys = 128 if widest <= 128 else 64
     return AttentionPlan(

@@ -1,4 +1,4 @@
-"""Attention of few tokens of Q over many keys, for decoding: the keys of a sequence are split among CTAs.
+"""Attention of few tokens of Q over many keys, which are split among CTAs (decoding).
 
 A tile has the rows of all tokens and heads of Q that share a head of K: row r is token r // sharing, and head
 r % sharing. Each CTA computes the sums of one part of the keys. `combine` adds the parts.
@@ -58,7 +58,7 @@ def decode(
     counter: pointer("u32"), k_lengths: pointer("u32"), table: pointer("u32"), pages: u32, scale: f32, q_tokens: s32,
     k_tokens: s32, heads: u32, splits: u32, lines: u32, left: s32, right: s32, *, plan: AttentionPlan,
 ) -> None:  # fmt: skip
-    """Compute the sums of all parts, divided by the sums of their weights, and base-2 logarithms of the latter.
+    """Compute the weighted mean of V of each part, and the base-2 logarithm of the sum of the weights.
 
     `heads` is the number of heads of K. A line is a head of one sequence, and has `splits` parts. `table` has the
     numbers of the `pages` pages of each sequence.
@@ -231,10 +231,10 @@ class PartConsumer(Consumer):
 @kernel(target=HOPPER)
 def combine(
     sums: pointer("f32"), logarithms: pointer("f32"), out: pointer("b8"), lse: pointer("f32"),
-    k_lengths: pointer("u32"), out_batch: u64, out_token: u64, out_head: u64, q_tokens: s32, k_tokens: s32, heads: u32,
-    splits: u32, left: s32, right: s32, *, plan: AttentionPlan,
+    k_lengths: pointer("u32"), out_batch: u64, out_token: u64, out_head: u64, q_tokens: s32, k_tokens: s32,
+    heads: u32, splits: u32, left: s32, right: s32, *, plan: AttentionPlan,
 ) -> None:  # fmt: skip
-    """Add the parts of each row: O = sum of 2^(l - L) sums, where l are the logarithms and L is that of their sum.
+    """Add the parts of each row, weighted by the sums of their weights.
 
     A CTA computes one row of one line. `out_batch`, `out_token` and `out_head` are strides of O in bytes. `decode`
     describes the other parameters.
