@@ -175,4 +175,4 @@ def assert_near(case: Case, operands: AttentionOperands) -> None:
         assert (abs(out.astype(np.float64) - exact_out) <= out_error).all()
         np.testing.assert_array_equal(np.isinf(lse), np.isinf(exact_lse))
         finite = np.isfinite(exact_lse)
-        assert (abs(lse - exact_lse)[finite] <= lse_error[finite]).all()
+        assert (abs(lse[finite] - exact_lse[finite]) <= lse_error[finite]).all()
