@@ -94,7 +94,10 @@ class Softmax:
         return ptx.fma(_finite(top), self.scale, logarithm, rnd="rn", type=f32)
 
     def store_logarithms(self, lse: Any, totals: Sequence[Register]) -> None:
-        """Store the logarithm of the sum of the exponentials of each row. `totals` are the sums of the weights."""
+        """Store the logarithm of the sum of the exponentials of each row.
+
+        `totals` are the sums of the weights.
+        """
         tile = self.tile
         for row, top, total in zip(self.rows, self.top, totals, strict=True):
             token = tile.token(row)

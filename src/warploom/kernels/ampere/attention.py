@@ -87,9 +87,10 @@ def kernel_of(plan: WarpAttentionPlan) -> Kernel:
 
 
 class Matrix:
-    """Matrix of Q, K, V or O in global memory, from the first token of the tile's sequence or of all pages on.
+    """Matrix of Q, K, V or O in global memory.
 
-    `strides` are the strides of tokens, heads and sequences. Units: bytes.
+    `start` is its address. `first` is the first token of the tile's sequence, if sequences are packed. `strides` are
+    the strides of tokens, heads and sequences (or pages, if `paged`). Units: bytes.
     """
 
     def __init__(
@@ -124,9 +125,10 @@ def copy_queries(plan: WarpAttentionPlan, tile: TilePosition, matrix: Matrix, ta
 
 
 class BlockCopies:
-    """Copies of blocks of K or V to shared memory by one thread. The block `n` is copied to stage n % `STAGES`.
+    """Copies of blocks of K or V to shared memory by one thread.
 
-    `pages` are the address of the table of pages, and the number of pages of a sequence.
+    Block n is copied to stage n % `STAGES`. `pages` are the address of the table of pages, and the number of pages of a
+    sequence.
     """
 
     def __init__(
@@ -178,16 +180,21 @@ class Warp:
         self.head, self.head_v = (-(-size // _STEP) * _STEP for size in (plan.head, plan.head_v))
         self.sums = [new(f32, 0.0) for _ in range(self.head_v // 2)]
         # Each lane passes the address of one row of one of four 8 x 8 matrices to ldmatrix.
-        self.from_q = self._places(self.q_tile, self.first_row + (lane & 15), lane >> 4)
-        self.from_k = self._places(self.k_tile, (lane & 7) + (lane >> 4) * 8, (lane >> 3) & 1)
-        self.from_v = self._places(self.v_tile, lane & 15, lane >> 4)
+        self.from_q = self._place(self.q_tile, self.first_row + (lane & 15), lane >> 4)
+        self.from_k = self._place(self.k_tile, (lane & 7) + (lane >> 4) * 8, (lane >> 3) & 1)
+        self.from_v = self._place(self.v_tile, lane & 15, lane >> 4)
         self.queries: list[Sequence[Register]] = []
         self.block = new(s32)
 
     @staticmethod
-    def _places(block: Tile, row: Register, half: Register) -> list[Any]:
-        """Return the addresses of the first chunks of a row that are two apart. `half` is added to their numbers."""
-        return [block.row(row).chunk(half | chunk).base for chunk in range(0, _CHUNKS, 2)]
+    def _place(block: Tile, row: Register, half: Register) -> Any:
+        """Return the address of chunk `half`, 0 or 1, of a row."""
+        return block.row(row).chunk(half).base
+
+    @staticmethod
+    def _pairs(place: Register) -> list[Register]:
+        """Return the addresses of the chunks in steps of two from `place` on, which is a result of `_place`."""
+        return [place ^ chunk * CHUNK if chunk else place for chunk in range(0, _CHUNKS, 2)]
 
     # Main loop ----------------------------------------------------------------------------------------------
 
@@ -201,7 +208,7 @@ class Warp:
         self.softmax.start()
         if plan.keeps_queries:
             self._wait()
-            self.queries = [self._queries(k) for k in range(0, self.head, _STEP)]
+            self.queries = self._queries()
         for end, masked in ((tile.upper, True), (tile.lower, False), (tile.first, True)):
             if end is tile.first and not plan.left:
                 break
@@ -240,30 +247,34 @@ class Warp:
             copies.start_block(block)
         ptx.cp_async_commit_group()  # the group may be empty, so that the number of groups in flight stays the same
 
-    def _queries(self, k: int) -> Sequence[Register]:
-        """Load the fragment of columns `k` to k + 15 of Q."""
-        part, inside = divmod(k, SPAN)
-        place = self.from_q[inside // _STEP].at(part * self.plan.rows * _ROW, "shared")
-        return ptx.ldmatrix(place, shape="m8n8", num="x4", type="b16")
+    def _queries(self) -> list[Sequence[Register]]:
+        """Load the fragments of Q, which have 16 columns each."""
+        found: list[Sequence[Register]] = []
+        places = self._pairs(self.from_q)
+        for k in range(0, self.head, _STEP):
+            part, inside = divmod(k, SPAN)
+            place = places[inside // _STEP].at(part * self.plan.rows * _ROW, "shared")
+            found.append(ptx.ldmatrix(place, shape="m8n8", num="x4", type="b16"))
+        return found
 
     def _multiply_keys(self) -> None:
         """Compute scores = Q K^T for the current block of K."""
         plan, scores = self.plan, self.softmax.scores
         for each in scores:
             each.set(0.0)
-        places = [stage_of(each, self.block, self.k_tile) for each in self.from_k]
+        places = self._pairs(stage_of(self.from_k, self.block, self.k_tile))
+        fragments = self.queries if plan.keeps_queries else self._queries()
         for k in range(0, self.head, _STEP):
-            queries = self.queries[k // _STEP] if plan.keeps_queries else self._queries(k)
             part, inside = divmod(k, SPAN)
             for key in range(0, plan.keys, 16):
                 place = places[inside // _STEP].at((part * plan.keys + key) * _ROW, "shared")
                 found = ptx.ldmatrix(place, shape="m8n8", num="x4", type="b16")
-                self._multiply(queries, found, scores[key // 2 : key // 2 + 8])
+                self._multiply(fragments[k // _STEP], found, scores[key // 2 : key // 2 + 8])
 
     def _multiply_values(self) -> None:
         """Add the product of the weights and the current block of V to the sums."""
         plan = self.plan
-        places = [stage_of(each, self.block, self.v_tile) for each in self.from_v]
+        places = self._pairs(stage_of(self.from_v, self.block, self.v_tile))
         for key in range(0, plan.keys, _STEP):
             weights = self.softmax.weights[key // 4 : key // 4 + 4]
             for column in range(0, self.head_v, 16):
@@ -282,7 +293,10 @@ class Warp:
     # Result -------------------------------------------------------------------------------------------------
 
     def store(self, out: Matrix, lse: Any) -> None:
-        """Divide the sums by the sums of weights, and store them through the warp's rows of Q in shared memory."""
+        """Divide the sums by the sums of weights, and store them.
+
+        O goes through the memory of Q, which the warp no longer needs.
+        """
         plan, tile, lane = self.plan, self.tile, self.lane
         totals, inverses = self.softmax.totals()
         if plan.lse:

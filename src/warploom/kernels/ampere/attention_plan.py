@@ -44,9 +44,11 @@ class WarpAttentionPlan(AttentionShape):
 def plan_for(
     type: str, head: int, head_v: int, target: str, *, rows: int, sharing: int, page: int, **masks: bool
 ) -> WarpAttentionPlan:
-    """Return the plan for `rows` rows of Q in the longest sequence. `sharing` heads of Q share a head of K.
+    """Return the plan for `rows` tokens of Q in the longest sequence.
 
-    `page` and `masks` are fields of the plan. Errors: UsageError kernels.target, check.target.
+    `sharing` heads of Q share a head of K. `page` and `masks` are fields of the plan.
+
+    Errors: UsageError kernels.target, check.target.
     """
     number = find_target(target).number
     if number < OLDEST or number not in SHARED_KIB:
