@@ -51,8 +51,9 @@ def test_values_wider_than_keys(target):
 
 
 @pytest.mark.parametrize("target", BOTH)
-def test_a_window_skips_blocks_at_both_ends(target):
-    check(Case(tokens=(150,), keys=(330,), left=60, right=5), target)
+@pytest.mark.parametrize(("left", "right"), [(60, 5), (None, 0), (60, None)])
+def test_blocks_are_skipped_and_masked(left, right, target):
+    check(Case(tokens=(70,), keys=(290,), left=left, right=right), target)
 
 
 @pytest.mark.parametrize("target", BOTH)
