@@ -98,6 +98,16 @@ def test_every_schedule_gives_the_same_bits(target):
     assert len(set(results)) == 1
 
 
+def test_bits_of_a_row_do_not_depend_on_other_rows_with_mma():
+    q, k, v, *_ = operands_of(Case(heads=4, heads_kv=2, tokens=(40, 40), keys=(100, 100)))
+    words = {"device": "cpu", "target": "sm_80", "causal": True}
+    whole = wl.kernels.attention(q, k, v, **words)
+    few = wl.kernels.attention(q[1:, -3:], k[1:], v[1:], **words)  # packs heads in a tile
+    one = wl.kernels.attention(q[:1, :, 3:], k[:1, :, 1:], v[:1, :, 1:], **words)
+    np.testing.assert_array_equal(whole[1:, -3:], few)
+    np.testing.assert_array_equal(whole[:1, :, 3:], one)
+
+
 @pytest.mark.parametrize("target", ["", "sm_80"])
 def test_the_call_returns_new_or_given_results(target):
     q, k, v, out, lse, *_ = operands_of(Case("f16", tokens=(5,), keys=(9,)))
@@ -118,10 +128,13 @@ def test_the_call_returns_new_or_given_results(target):
 
 
 def test_every_target_has_shared_memory_for_all_heads():
-    for number, head, head_v, rows in product(SHARED_KIB, (8, 64, 128, 192, 256), (64, 128, 256), (1, 500)):
-        if number >= 80:
-            plan = plan_for("bf16", head, head_v, f"sm_{number}", rows=rows, sharing=1, page=0, **MASKS)
-            assert plan.shared_bytes <= 1024 * SHARED_KIB[number]
+    targets = [number for number in SHARED_KIB if number >= 80]
+    for number, head, head_v in product(targets, (8, 64, 128, 192, 256), (64, 128, 256)):
+        plans = [
+            plan_for("bf16", head, head_v, f"sm_{number}", rows=rows, sharing=1, page=0, **MASKS) for rows in (1, 500)
+        ]
+        assert max(plan.shared_bytes for plan in plans) <= 1024 * SHARED_KIB[number]
+        assert len({plan.keys for plan in plans}) == 1  # the bits depend on the blocks of keys
 
 
 @pytest.mark.parametrize("target", ["sm_80", "sm_86", "sm_100a", "sm_120"])
