@@ -13,7 +13,7 @@ from warploom.author import Kernel
 from warploom.diagnostics import UsageError
 from warploom.gpu.arrays import UNORDERED, current_of, is_torch_type, number_of
 from warploom.kernels.attention_problem import AttentionOperands, AttentionProblem
-from warploom.kernels.plan import DTYPES
+from warploom.kernels.plan import ALIGNMENT, DTYPES
 from warploom.kernels.prepared import gpu_of, workspaces_of
 from warploom.layout import TensorMap, strided
 from warploom.runtime.api import launch
@@ -136,6 +136,9 @@ class PreparedAttention:
         whole = self._with_results(operands)
         workspace, counter = self.workspaces.get(stream, self.words, 1)
         places = {name: self._address(array, stream) for name, array in whole._asdict().items() if array is not None}
+        if any(places[name] % ALIGNMENT for name in ("q", "k", "v", "out")):
+            message = f"Q, K, V or O is not aligned; expected addresses that are multiples of {ALIGNMENT} bytes"
+            raise UsageError(message, code="kernels.layout")
         places[COUNTER] = counter
         for prepared, sources in self.steps:
             found = [places[each] if isinstance(each, str) else workspace + each for each in sources]
