@@ -66,7 +66,8 @@ class AttentionDispatch(Protocol):
 
 
 COUNTER = "counter"
-"""Parameter for a zero in GPU memory, which each launch leaves at zero."""
+"""Parameter for zeros in GPU memory, which each launch leaves at zero."""
+_COUNTERS = 3
 
 
 def line_numbers(problem: AttentionProblem, heads: int, blocks: int) -> dict[str, int | float | None]:
@@ -84,7 +85,7 @@ def line_numbers(problem: AttentionProblem, heads: int, blocks: int) -> dict[str
 def run_on_numpy(made: AttentionDispatch, operands: AttentionOperands, device: Any, **options: Any) -> list[Run]:
     """Launch the kernels with NumPy arrays, which include the results. `options` are those of `launch`."""
     runs: list[Run] = []
-    workspace, counter = np.zeros(made.words, np.float32), np.zeros(1, np.uint32)
+    workspace, counter = np.zeros(made.words, np.float32), np.zeros(_COUNTERS, np.uint32)
     for each in made.launches(operands):
         values: dict[str, Any] = {**each.maps, **each.numbers, COUNTER: counter}
         values |= {name: _flat(getattr(operands, source)) for name, source in each.arrays.items()}
@@ -112,7 +113,7 @@ class PreparedAttention:
         self.current = current_of(operands.q.__class__)
         self.is_torch = is_torch_type(operands.q.__class__)
         self.workspaces = workspaces_of(self.gpu.number)
-        self.workspaces.prepare(self.words, 1)
+        self.workspaces.prepare(self.words, _COUNTERS)
         self.steps = [self._prepare(each) for each in made.launches(self._with_results(operands))]
 
     def _prepare(self, step: KernelLaunch) -> tuple[Any, list[str | int]]:
@@ -134,7 +135,7 @@ class PreparedAttention:
         """Launch on the current CUDA stream of the arrays' library. Return the operands with the results."""
         stream = self.gpu.stream if self.current is None else self.current(operands.q)
         whole = self._with_results(operands)
-        workspace, counter = self.workspaces.get(stream, self.words, 1)
+        workspace, counter = self.workspaces.get(stream, self.words, _COUNTERS)
         places = {name: self._address(array, stream) for name, array in whole._asdict().items() if array is not None}
         if any(places[name] % ALIGNMENT for name in ("q", "k", "v", "out")):
             message = f"Q, K, V or O is not aligned; expected addresses that are multiples of {ALIGNMENT} bytes"

@@ -12,7 +12,7 @@ from warploom.kernels.attention_plan import SPAN
 from warploom.kernels.attention_problem import AttentionOperands, AttentionProblem
 from warploom.kernels.hopper.attention import attention
 from warploom.kernels.hopper.attention_plan import DECODE_ROWS, AttentionPlan, decode_plan, plan_for
-from warploom.kernels.hopper.decode import COMBINE_THREADS, combine, decode
+from warploom.kernels.hopper.decode import decode
 from warploom.layout import TensorMap, strided
 
 _SHORT = 512  # keys up to which one CTA computes a line as fast as several
@@ -71,7 +71,7 @@ class HopperAttention:
 
 @dataclass(frozen=True, slots=True)
 class HopperDecode:
-    """Launches of the kernels `decode` and `combine`. The keys of a line are cut into `splits` parts."""
+    """Launch of the kernel `decode`. The keys of a line are cut into `splits` parts."""
 
     problem: AttentionProblem
     plan: AttentionPlan
@@ -94,19 +94,18 @@ class HopperDecode:
         return self.lines * self.splits * self.rows * (self.problem.head_v + 1)
 
     def launches(self, operands: AttentionOperands) -> list[KernelLaunch]:
-        """Return the launches for operands that include the results."""
+        """Return the launch for operands that include the results."""
         problem, plan, window = self.problem, self.plan, self.problem.window
-        common: dict[str, int | float | None] = {
+        strides = strided(operands.out).strides
+        numbers: dict[str, int | float | None] = {
             "q_tokens": problem.q_tokens, "k_tokens": problem.k_tokens, "heads": problem.heads_kv,
-            "splits": self.splits, "left": window.left or 0, "right": window.right or 0,
-        }  # fmt: skip
-        lengths = {"k_lengths": "k_lengths"} if plan.lengths else {}
-        paged = {"table": "table"} if plan.page else {}
-        absent = dict.fromkeys({"k_lengths", "table"} - lengths.keys() - paged.keys())
-        numbers = common | absent | {
+            "splits": self.splits, "left": window.left or 0, "right": window.right or 0, "lines": self.lines,
             "pages": 0 if operands.table is None else int(operands.table.shape[1]), "scale": problem.scale * LOG2_E,
-            "lines": self.lines,
+            "out_batch": strides[0], "out_token": strides[1], "out_head": strides[2],
         }  # fmt: skip
+        used = {"out": True, "lse": plan.lse, "k_lengths": plan.lengths, "table": plan.page > 0}
+        arrays = {name: name for name, is_used in used.items() if is_used}
+        numbers |= dict.fromkeys(used.keys() - arrays.keys())
         memory = {"sums": 0, "logarithms": 4 * self.lines * self.splits * self.rows * problem.head_v}
         heads = (problem.batch, problem.q_tokens, problem.heads_kv, plan.sharing, problem.head)
         box = (1, 1, plan.rows // plan.sharing, plan.sharing, SPAN)
@@ -114,17 +113,7 @@ class HopperDecode:
         for name, array in (("k", operands.k), ("v", operands.v)):
             maps[name] = _map(array.swapaxes(1, 2), (1, 1, min(plan.keys, plan.page or plan.keys), SPAN))
         grid = min(self.multiprocessors, self.lines * self.splits)
-        parts = KernelLaunch(decode.at(plan=plan), grid, plan.threads, maps, lengths | paged, numbers, memory)
-        strides = strided(operands.out).strides
-        lse = {"lse": "lse"} if plan.lse else {}
-        numbers = common | dict.fromkeys({"k_lengths", "lse"} - lengths.keys() - lse.keys()) | {
-            "out_batch": strides[0], "out_token": strides[1], "out_head": strides[2]
-        }  # fmt: skip
-        arrays = {"out": "out", **lse, **lengths}
-        total = KernelLaunch(
-            combine.at(plan=plan), (self.rows, self.lines), COMBINE_THREADS, {}, arrays, numbers, memory
-        )
-        return [parts, total]
+        return [KernelLaunch(decode.at(plan=plan), grid, plan.threads, maps, arrays, numbers, memory)]
 
 
 def _map(array: Any, box: tuple[int, ...]) -> TensorMap:

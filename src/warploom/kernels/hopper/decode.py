@@ -1,7 +1,7 @@
 """Attention of few tokens of Q over many keys, which are split among CTAs (decoding).
 
 A tile has the rows of all tokens and heads of Q that share a head of K: row r is token r // sharing, and head
-r % sharing. Each CTA computes the sums of one part of the keys. `combine` adds the parts.
+r % sharing. Each CTA computes the sums of some parts of the keys. Then all CTAs add the parts.
 """
 
 # Annotations of a kernel's parameters are PTX types.
@@ -20,6 +20,7 @@ from warploom.author import (
     arrive,
     bounds,
     f32,
+    forever,
     guarded,
     kernel,
     loop,
@@ -47,21 +48,23 @@ from warploom.kernels.hopper.attention_tiles import Tiles
 from warploom.kernels.hopper.plan import HOPPER
 from warploom.kernels.ptx import ptx
 
-_COMBINE_WARPS = 4
-COMBINE_THREADS = 32 * _COMBINE_WARPS
-"""Threads of a CTA of `combine`. Each stores two columns of a row."""
+_WARPS = 4  # of the consumer
+_COMBINE = 8  # named barrier of the combination
 
 
 @kernel(target=HOPPER)
 def decode(
     q: tensor_map, k: tensor_map, v: tensor_map, sums: pointer("f32"), logarithms: pointer("f32"),
-    counter: pointer("u32"), k_lengths: pointer("u32"), table: pointer("u32"), pages: u32, scale: f32, q_tokens: s32,
-    k_tokens: s32, heads: u32, splits: u32, lines: u32, left: s32, right: s32, *, plan: AttentionPlan,
+    counter: pointer("u32"), out: pointer("b8"), lse: pointer("f32"), k_lengths: pointer("u32"), table: pointer("u32"),
+    pages: u32, scale: f32, q_tokens: s32, k_tokens: s32, heads: u32, splits: u32, lines: u32, left: s32, right: s32,
+    out_batch: u64, out_token: u64, out_head: u64, *, plan: AttentionPlan,
 ) -> None:  # fmt: skip
-    """Compute the weighted mean of V of each part, and the base-2 logarithm of the sum of the weights.
+    """Compute O = softmax(scale Q K^T) V.
 
-    `heads` is the number of heads of K. A line is a head of one sequence, and has `splits` parts. `table` has the
-    numbers of the `pages` pages of each sequence.
+    `heads` is the number of heads of K. A line is a head of one sequence, and has `splits` parts. `sums` receives the
+    weighted mean of V of each part, and `logarithms` the base-2 logarithm of the sum of its weights. `counter` are
+    three zeros. `table` has the numbers of the `pages` pages of each sequence. `out_batch`, `out_token` and `out_head`
+    are strides of O in bytes. All CTAs of the grid must be resident together, since they wait for each other.
 
     Shapes: sums (lines, splits, rows, head size), logarithms (lines, splits, rows).
     """
@@ -95,6 +98,10 @@ def decode(
         with parts.each(parts.receive):
             consumer.compute()
             consumer.store_part(sums, logarithms)
+        # Q is no longer needed.
+        combination = Combination(parts, sums, logarithms, q_tile.address(), consumer.thread)
+        combination.wait_for_parts()
+        combination.store(out, (out_batch, out_token, out_head), lse)
 
 
 def _clear_unused_rows(plan: AttentionPlan, tile: Tile) -> None:
@@ -125,20 +132,46 @@ class Parts(Tiles):
 
     def locate(self) -> None:
         """Compute the position of the part, and its blocks of keys."""
-        sizes, plan = self.sizes, self.plan
+        sizes = self.sizes
         line = self.number // sizes.blocks
         self.batch.set(line // sizes.heads)
         self.head.set(line - self.batch * sizes.heads)
         self.row.set(0)
         self._find_sequence()
         self.past.set(self.k_count - self.q_count)
-        lowest, highest = block_range(plan, self.k_count, self.q_count, sizes.left, sizes.right)
-        share = (highest - lowest + sizes.blocks.view("s32")) // sizes.blocks.view("s32")
+        lowest, highest = self._block_range(self.k_count, self.q_count)
+        share = self._share(highest - lowest + 1)
         self.first.set(lowest + (self.number - line * sizes.blocks).view("s32") * share)
         self.last.set(ptx.min(self.first + share - 1, highest, type=s32))
         # The rows of a part differ in their limits, and few blocks have limits, so all blocks are masked.
         self.upper.set(self.first)
         self.lower.set(self.first)
+
+    def count_of(self, line: Register) -> Register:
+        """Return the number of parts of a line that have keys."""
+        count = new(s32, self.sizes.k_tokens)
+        if self.plan.lengths:
+            ptx.ld(self.sizes.k_ends.element(line // self.sizes.heads), type=s32, out=count)
+        lowest, highest = self._block_range(count, self.sizes.q_tokens)
+        blocks = highest - lowest + 1
+        share = self._share(blocks)
+        return ((blocks + share - 1) // share).view("u32")
+
+    def _share(self, blocks: Register) -> Register:
+        """Return the number of blocks of a part."""
+        splits = self.sizes.blocks.view("s32")
+        return (blocks + splits - 1) // splits
+
+    def _block_range(self, k_count: Any, q_count: Any) -> tuple[Any, Any]:
+        """Return the first and the last block of keys to which a row of a sequence attends."""
+        plan, end = self.plan, k_count
+        if plan.right:
+            end = ptx.min(end, k_count + self.sizes.right, type=s32)
+        highest = (ptx.max(end, 1, type=s32) - 1) // plan.keys
+        if not plan.left:
+            return new(s32, 0), highest
+        oldest = ptx.max(k_count - q_count - self.sizes.left, 0, type=s32) // plan.keys
+        return ptx.min(oldest, highest, type=s32), highest
 
     def pages_of(self, block: Any) -> Iterator[tuple[int, Any, Any]]:
         """Yield (first key in the block, first row in a page, number of the page) for each page of a block."""
@@ -149,18 +182,6 @@ class Parts(Tiles):
             page = ptx.min(key, ptx.max(self.k_count - 1, 0, type=s32), type=s32) // size
             index = (self.batch * self.pages).view("s32") + page
             yield start, key - key // size * size, ptx.ld(self.table.element(index), type=s32)
-
-
-def block_range(plan: AttentionPlan, k_count: Any, q_count: Any, left: Any, right: Any) -> tuple[Any, Any]:
-    """Return the first and the last block of keys to which a row of a sequence attends."""
-    end = k_count
-    if plan.right:
-        end = ptx.min(end, k_count + right, type=s32)
-    highest = (ptx.max(end, 1, type=s32) - 1) // plan.keys
-    if not plan.left:
-        return new(s32, 0), highest
-    oldest = ptx.max(k_count - q_count - left, 0, type=s32) // plan.keys
-    return ptx.min(oldest, highest, type=s32), highest
 
 
 def produce(parts: Parts, maps: Sequence[Any], tiles: Sequence[Tile], states: Sequence[RingState]) -> None:
@@ -228,81 +249,95 @@ class PartConsumer(Consumer):
         self.release_queries()
 
 
-@kernel(target=HOPPER)
-def combine(
-    sums: pointer("f32"), logarithms: pointer("f32"), out: pointer("b8"), lse: pointer("f32"),
-    k_lengths: pointer("u32"), out_batch: u64, out_token: u64, out_head: u64, q_tokens: s32, k_tokens: s32,
-    heads: u32, splits: u32, left: s32, right: s32, *, plan: AttentionPlan,
-) -> None:  # fmt: skip
-    """Add the parts of each row, weighted by the sums of their weights.
+class Combination:
+    """Addition of the parts of all lines. The CTAs divide the rows of all lines.
 
-    A CTA computes one row of one line. `out_batch`, `out_token` and `out_head` are strides of O in bytes. `decode`
-    describes the other parameters.
+    `scratch` is the address of shared memory for the sums of the warps, and `thread` the index in the warpgroup.
     """
-    bounds(threads=COMBINE_THREADS)
-    row, line = special("ctaid.x"), special("ctaid.y")
-    ptx.griddepcontrol_launch_dependents()
-    ptx.griddepcontrol_wait()
-    batch = line // heads
-    head, rows = line - batch * heads, special("nctaid.x")
-    k_count = new(s32, k_tokens)
-    if plan.lengths:
-        ptx.ld(k_lengths.element(batch), type=s32, out=k_count)
-    lowest, highest = block_range(plan, k_count, q_tokens, left, right)
-    blocks = highest - lowest + 1
-    share = (blocks + splits.view("s32") - 1) // splits.view("s32")
-    count = ((blocks + share - 1) // share).view("u32")
-    first = line * splits * rows + row
-    thread = special("tid.x")
-    warp, lane = thread >> 5, thread & 31
-    top = new(f32, MINUS_INFINITY)
-    for part in loop(lane, count, 32):
-        top.set(ptx.max(top, logarithms[first + part * rows], type=f32))
-    for lanes in (1, 2, 4, 8, 16):
-        top.set(ptx.max(top, ptx.shfl_bfly(top.view("b32"), lanes, 31, -1).view("f32"), type=f32))
-    top.set(ptx.selp(top, 0.0, top != MINUS_INFINITY, type=f32))
-    # Each warp adds a quarter of the parts.
-    mine = [new(f32, 0.0) for _ in range(plan.wide_v // 32)]
-    share_of_total = new(f32, 0.0)
-    for part in loop(warp, count, _COMBINE_WARPS, unroll=4):
-        place = first + part * rows
-        weight = ptx.ex2(logarithms[place] - top, approx=True, ftz=True, type=f32)
-        share_of_total += weight
-        start = sums.element(place * plan.head_v + lane * 2)
+
+    def __init__(self, parts: Parts, sums: Any, logarithms: Any, scratch: Register, thread: Register) -> None:
+        self.plan, self.parts, self.sums, self.logarithms = parts.plan, parts, sums, logarithms
+        self.scratch, self.thread = scratch, thread
+        self.warp, self.lane = thread >> 5, thread & 31
+        self.rows = (parts.sizes.q_tokens * parts.plan.sharing).view("u32")
+
+    def wait_for_parts(self) -> None:
+        """Wait until all CTAs of the grid have stored their parts."""
+        finished, left = self.parts.counter.element(1), self.parts.counter.element(2)
+        ptx.bar(_COMBINE, 128)
+        with when(self.thread == 0):
+            count = special("nctaid.x")
+            ptx.atom_add(finished, 1, type=u32, sem="release", scope="gpu")
+            with forever() as waiting:
+                waiting.leave(ptx.ld(finished, sem="acquire", scope="gpu", type=u32) == count)
+            # The last CTA that leaves resets both counters for the next launch.
+            passed = ptx.atom_add(left, 1, type=u32, sem="acq_rel", scope="gpu")
+            with when(passed == count - 1):
+                ptx.st(finished, 0, type=u32)
+                ptx.st(left, 0, type=u32)
+        ptx.bar(_COMBINE, 128)
+
+    def store(self, out: Any, strides: tuple[Any, Any, Any], lse: Any) -> None:
+        """Store the rows of this CTA: O = sum of 2^(l - L) sums, with the logarithms l, and L that of their sum."""
+        sizes, plan, column = self.parts.sizes, self.plan, self.thread * 2
+        number = new(u32, special("ctaid.x"))
+        with while_(lambda: number < sizes.lines * self.rows):
+            line = number // self.rows
+            row = number - line * self.rows
+            top, total, result = self._sum(line, row)
+            factor, batch = inverse(total), line // sizes.heads
+            token = row // plan.sharing
+            member = (line - batch * sizes.heads) * plan.sharing + (row - token * plan.sharing)
+            with when(column < plan.head_v):
+                place = out + ptx.mul_wide(column, 2, type=u32)
+                for index, stride in zip((batch, token, member), strides, strict=True):
+                    place = place + ptx.cvt(index, dtype="u64") * stride
+                ptx.st(place.at(0, "global"), pack(plan.type, *(each * factor for each in result)), type="b32")
+            if plan.lse:
+                value = (top + ptx.lg2(total, approx=True, ftz=True, type=f32)) * LN_2
+                index = (batch * (sizes.heads * plan.sharing) + member) * sizes.q_tokens.view("u32") + token
+                place = lse.element(index)
+                with guarded(self.thread == 0):
+                    ptx.st(place, value, type=f32)
+            number += special("nctaid.x")
+
+    def _sum(self, line: Register, row: Register) -> tuple[Register, Register, list[Register]]:
+        """Return the largest logarithm of a row, the sum of the weights, and the sums of two columns."""
+        plan, first = self.plan, line * self.parts.sizes.blocks * self.rows + row
+        count = self.parts.count_of(line)
+        top = new(f32, MINUS_INFINITY)
+        for part in loop(self.lane, count, 32):
+            top.set(ptx.max(top, self.logarithms[first + part * self.rows], type=f32))
+        for lanes in (1, 2, 4, 8, 16):
+            top.set(ptx.max(top, ptx.shfl_bfly(top.view("b32"), lanes, 31, -1).view("f32"), type=f32))
+        top.set(ptx.selp(top, 0.0, top != MINUS_INFINITY, type=f32))
+        # Each warp adds a quarter of the parts.
+        mine, weights = [new(f32, 0.0) for _ in range(plan.wide_v // 32)], new(f32, 0.0)
+        for part in loop(self.warp, count, _WARPS, unroll=4):
+            place = first + part * self.rows
+            weight = ptx.ex2(self.logarithms[place] - top, approx=True, ftz=True, type=f32)
+            weights += weight
+            start = self.sums.element(place * plan.head_v + self.lane * 2)
+            for number in range(0, len(mine), 2):
+                pair = [new(f32, 0.0), new(f32, 0.0)]
+                with guarded(self.lane * 2 < plan.head_v - 32 * number):
+                    ptx.ld(start + 128 * number, vec="v2", type=f32, out=pair)
+                for each, value in zip(mine[number : number + 2], pair, strict=True):
+                    each.set(ptx.fma(weight, value, each, rnd="rn", type=f32))
+        row_bytes = plan.wide_v * 4
+        target = self.scratch + self.warp * row_bytes + self.lane * 8
+        ptx.bar(_COMBINE, 128)  # the sums of the previous row are no longer needed
         for number in range(0, len(mine), 2):
+            ptx.st(target.at(128 * number, "shared::cta"), mine[number : number + 2], vec="v2", type=f32)
+        ptx.st((self.scratch + self.warp * 4).at(_WARPS * row_bytes, "shared::cta"), weights, type=f32)
+        ptx.bar(_COMBINE, 128)
+        total, result = new(f32, 0.0), [new(f32, 0.0), new(f32, 0.0)]
+        for number in range(_WARPS):
+            total += ptx.ld(self.scratch.at(_WARPS * row_bytes + 4 * number, "shared::cta"), type=f32)
             pair = [new(f32, 0.0), new(f32, 0.0)]
-            with guarded(lane * 2 < plan.head_v - 32 * number):
-                ptx.ld(start + 128 * number, vec="v2", type=f32, out=pair)
-            for each, value in zip(mine[number : number + 2], pair, strict=True):
-                each.set(ptx.fma(weight, value, each, rnd="rn", type=f32))
-    parts = shared(_COMBINE_WARPS * plan.wide_v * 4)
-    totals = shared(_COMBINE_WARPS * 4)
-    start = parts.address() + warp * (plan.wide_v * 4) + lane * 8
-    for number in range(0, len(mine), 2):
-        ptx.st(start.at(128 * number, "shared::cta"), mine[number : number + 2], vec="v2", type=f32)
-    ptx.st((totals.address() + warp * 4).at(0, "shared::cta"), share_of_total, type=f32)
-    ptx.bar(0)
-    column = thread * 2
-    inside = column < plan.wide_v
-    total, result = new(f32, 0.0), [new(f32, 0.0), new(f32, 0.0)]
-    for number in range(_COMBINE_WARPS):
-        total += ptx.ld(totals.at(4 * number), type=f32)
-        pair = [new(f32, 0.0), new(f32, 0.0)]
-        with guarded(inside):
-            place = (parts.address() + column * 4).at(number * plan.wide_v * 4, "shared::cta")
-            ptx.ld(place, vec="v2", type=f32, out=pair)
-        for each, value in zip(result, pair, strict=True):
-            each += value
-    factor = inverse(total)
-    token = row // plan.sharing
-    member = head * plan.sharing + (row - token * plan.sharing)
-    with when(column < plan.head_v):
-        place = out + ptx.cvt(batch, dtype="u64") * out_batch + ptx.cvt(token, dtype="u64") * out_token
-        place = place + ptx.cvt(member, dtype="u64") * out_head + ptx.mul_wide(column, 2, type=u32)
-        ptx.st(place.at(0, "global"), pack(plan.type, *(each * factor for each in result)), type="b32")
-    if plan.lse:
-        value = (top + ptx.lg2(total, approx=True, ftz=True, type=f32)) * LN_2
-        index = (batch * (heads * plan.sharing) + member) * q_tokens.view("u32") + token
-        place = lse.element(index)
-        with guarded(thread == 0):
-            ptx.st(place, value, type=f32)
+            with guarded(self.thread * 2 < plan.wide_v):
+                place = (self.scratch + self.thread * 8).at(number * row_bytes, "shared::cta")
+                ptx.ld(place, vec="v2", type=f32, out=pair)
+            for each, value in zip(result, pair, strict=True):
+                each += value
+        return top, total, result
