@@ -49,6 +49,7 @@ from warploom.kernels.hopper.plan import HOPPER
 from warploom.kernels.ptx import ptx
 
 _WARPS = 4  # of the consumer
+_UNROLLED = 8  # parts whose loads are in flight together
 _COMBINE = 8  # named barrier of the combination
 
 
@@ -98,8 +99,7 @@ def decode(
         with parts.each(parts.receive):
             consumer.compute()
             consumer.store_part(sums, logarithms)
-        # Q is no longer needed.
-        combination = Combination(parts, sums, logarithms, q_tile.address(), consumer.thread)
+        combination = Combination(parts, sums, logarithms, consumer.thread)
         combination.wait_for_parts()
         combination.store(out, (out_batch, out_token, out_head), lse)
 
@@ -250,15 +250,14 @@ class PartConsumer(Consumer):
 
 
 class Combination:
-    """Addition of the parts of all lines. The CTAs divide the rows of all lines.
+    """Addition of the parts of all lines. Each warp of the grid adds the parts of some rows.
 
-    `scratch` is the address of shared memory for the sums of the warps, and `thread` the index in the warpgroup.
+    `thread` is the index of the thread in the consumer warpgroup.
     """
 
-    def __init__(self, parts: Parts, sums: Any, logarithms: Any, scratch: Register, thread: Register) -> None:
+    def __init__(self, parts: Parts, sums: Any, logarithms: Any, thread: Register) -> None:
         self.plan, self.parts, self.sums, self.logarithms = parts.plan, parts, sums, logarithms
-        self.scratch, self.thread = scratch, thread
-        self.warp, self.lane = thread >> 5, thread & 31
+        self.thread, self.lane = thread, thread & 31
         self.rows = (parts.sizes.q_tokens * parts.plan.sharing).view("u32")
 
     def wait_for_parts(self) -> None:
@@ -278,66 +277,53 @@ class Combination:
         ptx.bar(_COMBINE, 128)
 
     def store(self, out: Any, strides: tuple[Any, Any, Any], lse: Any) -> None:
-        """Store the rows of this CTA: O = sum of 2^(l - L) sums, with the logarithms l, and L that of their sum."""
-        sizes, plan, column = self.parts.sizes, self.plan, self.thread * 2
-        number = new(u32, special("ctaid.x"))
+        """Store the rows of this warp: O = sum of 2^(l - L) sums, with the logarithms l, and L that of their sum."""
+        sizes, plan, ctas = self.parts.sizes, self.plan, special("nctaid.x")
+        number = new(u32, (self.thread >> 5) * ctas + special("ctaid.x"))
         with while_(lambda: number < sizes.lines * self.rows):
             line = number // self.rows
             row = number - line * self.rows
-            top, total, result = self._sum(line, row)
-            factor, batch = inverse(total), line // sizes.heads
-            token = row // plan.sharing
+            top, total, sums = self._sum(line, row)
+            batch, token = line // sizes.heads, row // plan.sharing
             member = (line - batch * sizes.heads) * plan.sharing + (row - token * plan.sharing)
-            with when(column < plan.head_v):
-                place = out + ptx.mul_wide(column, 2, type=u32)
-                for index, stride in zip((batch, token, member), strides, strict=True):
-                    place = place + ptx.cvt(index, dtype="u64") * stride
-                ptx.st(place.at(0, "global"), pack(plan.type, *(each * factor for each in result)), type="b32")
+            factor, start = inverse(total), out + ptx.mul_wide(self.lane, 4, type=u32)
+            for index, stride in zip((batch, token, member), strides, strict=True):
+                start = start + ptx.cvt(index, dtype="u64") * stride
+            for first in range(0, len(sums), 2):
+                word = pack(plan.type, *(each * factor for each in sums[first : first + 2]))
+                with guarded(self.lane * 2 < plan.head_v - 32 * first):
+                    ptx.st(start.at(64 * first, "global"), word, type="b32")
             if plan.lse:
                 value = (top + ptx.lg2(total, approx=True, ftz=True, type=f32)) * LN_2
-                index = (batch * (sizes.heads * plan.sharing) + member) * sizes.q_tokens.view("u32") + token
-                place = lse.element(index)
-                with guarded(self.thread == 0):
-                    ptx.st(place, value, type=f32)
-            number += special("nctaid.x")
+                place = (batch * (sizes.heads * plan.sharing) + member) * sizes.q_tokens.view("u32") + token
+                location = lse.element(place)
+                with guarded(self.lane == 0):
+                    ptx.st(location, value, type=f32)
+            number += ctas * _WARPS
 
     def _sum(self, line: Register, row: Register) -> tuple[Register, Register, list[Register]]:
-        """Return the largest logarithm of a row, the sum of the weights, and the sums of two columns."""
+        """Return the largest logarithm of a row, the sum of the weights, and the sums of the lane's columns.
+
+        A lane has two of every 64 columns.
+        """
         plan, first = self.plan, line * self.parts.sizes.blocks * self.rows + row
         count = self.parts.count_of(line)
-        top = new(f32, MINUS_INFINITY)
+        top, total = new(f32, MINUS_INFINITY), new(f32, 0.0)
         for part in loop(self.lane, count, 32):
             top.set(ptx.max(top, self.logarithms[first + part * self.rows], type=f32))
         for lanes in (1, 2, 4, 8, 16):
             top.set(ptx.max(top, ptx.shfl_bfly(top.view("b32"), lanes, 31, -1).view("f32"), type=f32))
         top.set(ptx.selp(top, 0.0, top != MINUS_INFINITY, type=f32))
-        # Each warp adds a quarter of the parts.
-        mine, weights = [new(f32, 0.0) for _ in range(plan.wide_v // 32)], new(f32, 0.0)
-        for part in loop(self.warp, count, _WARPS, unroll=4):
+        sums = [new(f32, 0.0) for _ in range(plan.wide_v // 32)]
+        for part in loop(0, count, unroll=_UNROLLED):
             place = first + part * self.rows
             weight = ptx.ex2(self.logarithms[place] - top, approx=True, ftz=True, type=f32)
-            weights += weight
+            total += weight
             start = self.sums.element(place * plan.head_v + self.lane * 2)
-            for number in range(0, len(mine), 2):
+            for number in range(0, len(sums), 2):
                 pair = [new(f32, 0.0), new(f32, 0.0)]
                 with guarded(self.lane * 2 < plan.head_v - 32 * number):
                     ptx.ld(start + 128 * number, vec="v2", type=f32, out=pair)
-                for each, value in zip(mine[number : number + 2], pair, strict=True):
+                for each, value in zip(sums[number : number + 2], pair, strict=True):
                     each.set(ptx.fma(weight, value, each, rnd="rn", type=f32))
-        row_bytes = plan.wide_v * 4
-        target = self.scratch + self.warp * row_bytes + self.lane * 8
-        ptx.bar(_COMBINE, 128)  # the sums of the previous row are no longer needed
-        for number in range(0, len(mine), 2):
-            ptx.st(target.at(128 * number, "shared::cta"), mine[number : number + 2], vec="v2", type=f32)
-        ptx.st((self.scratch + self.warp * 4).at(_WARPS * row_bytes, "shared::cta"), weights, type=f32)
-        ptx.bar(_COMBINE, 128)
-        total, result = new(f32, 0.0), [new(f32, 0.0), new(f32, 0.0)]
-        for number in range(_WARPS):
-            total += ptx.ld(self.scratch.at(_WARPS * row_bytes + 4 * number, "shared::cta"), type=f32)
-            pair = [new(f32, 0.0), new(f32, 0.0)]
-            with guarded(self.thread * 2 < plan.wide_v):
-                place = (self.scratch + self.thread * 8).at(number * row_bytes, "shared::cta")
-                ptx.ld(place, vec="v2", type=f32, out=pair)
-            for each, value in zip(result, pair, strict=True):
-                each += value
-        return top, total, result
+        return top, total, sums
