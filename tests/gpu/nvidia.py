@@ -188,42 +188,18 @@ class Fake:
                     temperature=SimpleNamespace(get_sensor=sensor),
                 )
 
-        class Program:
-            def __init__(self, text: str, kind: str, options: Any) -> None:
-                assert (kind, options.arch) == ("ptx", fake.arch)
-                if fake.log:
-                    raise DriverError(fake.log)
-                self.text = text
+        class Kernel:
+            def __init__(self, handle: int) -> None:
+                self.handle = handle
+                self.attributes = SimpleNamespace(num_regs=40, local_size_bytes=0, shared_size_bytes=1024)
 
-            def compile(self, kind: str, logs: Any) -> Any:
-                assert kind == "cubin"
-                fake.calls.append("assemble")
-                logs.write(fake.remarks)
-                return SimpleNamespace(code=self.text.encode())
-
-        class ObjectCode:
-            @classmethod
-            def from_cubin(cls, code: bytes) -> ObjectCode:
-                if "load" in fake.fails:
-                    raise DriverError("CUDA_ERROR_NO_BINARY_FOR_GPU: no binary for it. See the manual.")
-                return cls()
-
-            @classmethod
-            def from_ptx(cls, text: bytes) -> ObjectCode:
-                fake.calls.append("load text")
-                return cls()
-
-            def get_kernel(self, name: str) -> Any:
-                used = SimpleNamespace(num_regs=40, local_size_bytes=0, shared_size_bytes=1024)
-                return SimpleNamespace(handle=len(name), attributes=used)
+            from_handle = classmethod(lambda cls, handle: cls(handle))
 
         return SimpleNamespace(
             __version__=self.core,
             Device=Device,
             EventOptions=lambda timing_enabled: SimpleNamespace(timing_enabled=timing_enabled),
-            ObjectCode=ObjectCode,
-            Program=Program,
-            ProgramOptions=lambda arch: SimpleNamespace(arch=arch),
+            Kernel=Kernel,
             Stream=Stream,
         )
 
@@ -239,11 +215,7 @@ class Fake:
             def get(self, key: bytes, default: Any = None) -> Any:
                 return fake.entries.get(key, default)
 
-        return SimpleNamespace(
-            FileStreamProgramCache=lambda path, max_size_bytes: Entries(),
-            StridedMemoryView=View,
-            make_program_cache_key=lambda **parts: repr((parts["code"], parts["options"].arch)).encode(),
-        )
+        return SimpleNamespace(FileStreamProgramCache=lambda path, max_size_bytes: Entries(), StridedMemoryView=View)
 
     def _driver(self) -> Any:
         def status(call: str) -> tuple[Status]:
@@ -262,6 +234,17 @@ class Fake:
                 found = (ctypes.string_at(place, size) for place, size in zip(places, self.sizes, strict=True))
                 self.kernel(b"".join(found))
             return status("launch")
+
+        def load(code: bytes, options: list[str], values: list[Any], *_: Any) -> tuple[Status, Any]:
+            self.calls.append("assemble" if options else "load code")
+            given = dict(zip(options, values, strict=True))
+            for name, text in (("CU_JIT_INFO_LOG_BUFFER", self.remarks), ("CU_JIT_ERROR_LOG_BUFFER", self.log)):
+                if name in given:
+                    given[name][: len(text)] = text.encode()
+            return self.fails.get("load", Status.SUCCESS), SimpleNamespace(code=code)
+
+        def module(library: Any) -> tuple[Status, int]:
+            return Status.INVALID_VALUE if self.log else Status.SUCCESS, 1
 
         def encode(**fields: Any) -> tuple[Status, Any]:
             held = ctypes.create_string_buffer(fields["globalAddress"].to_bytes(8, "little"), 128)
@@ -299,6 +282,10 @@ class Fake:
             CUtensorMapSwizzle=Named(),
             CUtensorMapL2promotion=Named(),
             CUtensorMapFloatOOBfill=Named(),
+            CUjit_option=Named(),
+            cuLibraryLoadData=load,
+            cuLibraryGetModule=module,
+            cuLibraryGetKernel=lambda library, name: (*status("kernel"), len(name)),
             cuuint32_t=int,
             cuuint64_t=int,
             CUstream=int,

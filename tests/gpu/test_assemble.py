@@ -57,27 +57,6 @@ pathlib.Path(sys.argv[sys.argv.index("-o") + 1]).write_bytes(b"code of " + text.
     return tmp_path
 
 
-ALIGNED = ".extern .shared .align 1024 .b8 ring[];\n"
-
-
-@pytest.mark.parametrize(
-    ("before", "inside", "as_text"),
-    [
-        (ALIGNED, "    .shared .align 8 .b64 bar;\n", True),
-        (".shared .b8 held[4];\n" + ALIGNED, "", True),
-        (ALIGNED, "", False),
-        (ALIGNED.replace("1024", "16"), "    .shared .align 8 .b64 bar;\n", False),
-        ("", "    .shared .align 1024 .b8 held[64];\n", False),
-        (ALIGNED, "    // .shared .b8 held[4];\n", False),
-    ],
-)
-def test_what_linking_would_misplace_is_loaded_as_text(fake: Fake, before: str, inside: str, as_text: bool) -> None:
-    text = KERNEL.replace(".visible", before + ".visible").replace("    ret;", f"{inside}    ret;")
-    with Gpu() as gpu:
-        gpu.kernel(text, "scale")
-    assert ("load text" in fake.calls) is as_text
-
-
 def asked(folder: Path) -> list[str]:
     return (folder / "asked").read_text().splitlines()
 
@@ -154,31 +133,46 @@ def test_every_rule_has_a_page() -> None:
         assert page.startswith(f"# {code}\n\n{what}\n")
 
 
-def test_code_is_kept_for_the_next_time(fake: Fake) -> None:
-    fake.remarks = "ptxas warning : something"
+def test_the_driver_assembles_the_text_and_its_log_is_read(fake: Fake) -> None:
+    fake.remarks = VERBOSE
+    kernel = Gpu().kernel(KERNEL, "scale")
+    assert kernel.resources == Resources(168, 8, 12, 16, 1024, 3)
+    assert [found.code for found in kernel.findings] == ["gpu.spills"]
+    assert fake.calls.count("assemble") == 1
+
+
+def test_what_the_driver_refuses_is_placed(fake: Fake) -> None:
+    fake.log = "ptxas application ptx input, line 6; error   : Not a name of any known instruction: 'ret'"
+    with pytest.raises(wl.WarploomError) as error:
+        Gpu().kernel(KERNEL, "scale")
+    (found,) = error.value.diagnostics
+    assert (found.place, found.message) == ("<ptx>:6:5", "Not a name of any known instruction: 'ret'")
+
+
+def test_code_is_kept_for_the_next_time(fake: Fake, ptxas: Path) -> None:
     first = assemble.assemble(SOURCE, "sm_90a")
     assert assemble.assemble(SOURCE, "sm_90a") == first
-    assert first.log == fake.remarks
-    assert fake.calls.count("assemble") == 1
+    assert first.log == VERBOSE
+    assert len(asked(ptxas)) == 1
     assemble.assemble(Source("x", KERNEL + "\n"), "sm_90a")
-    assert fake.calls.count("assemble") == 2
+    assert len(asked(ptxas)) == 2
 
 
 @pytest.mark.parametrize("damage", [lambda held: held[:-1], lambda held: b"", lambda held: held + b"x"])
-def test_an_entry_that_is_not_whole_is_not_there(fake: Fake, damage: object) -> None:
+def test_an_entry_that_is_not_whole_is_not_there(fake: Fake, ptxas: Path, damage: object) -> None:
     assert callable(damage)
     first = assemble.assemble(SOURCE, "sm_90a")
     (key,) = fake.entries
     fake.entries[key] = damage(fake.entries[key])
     assert assemble.assemble(SOURCE, "sm_90a") == first
-    assert fake.calls.count("assemble") == 2
+    assert len(asked(ptxas)) == 2
 
 
-def test_a_cache_that_cannot_be_written_is_none(fake: Fake) -> None:
+def test_a_cache_that_cannot_be_written_is_none(fake: Fake, ptxas: Path) -> None:
     fake.is_writable = False
     for _ in range(2):
         assemble.assemble(SOURCE, "sm_90a")
-    assert fake.calls.count("assemble") == 2
+    assert len(asked(ptxas)) == 2
 
 
 def test_an_installed_ptxas_assembles(fake: Fake, ptxas: Path) -> None:

@@ -232,10 +232,7 @@ def test_code_that_the_driver_does_not_load_is_one_sentence(fake: Fake) -> None:
     fake.fails["load"] = Status.INVALID_VALUE
     with pytest.raises(wl.UsageError) as error:
         launch(np.zeros(1))
-    assert told(error.value).startswith(
-        "error[gpu.driver]: the GPU's driver, for CUDA 13.0, cannot load kernel double: "
-        "CUDA_ERROR_NO_BINARY_FOR_GPU: no binary for it\n"
-    )
+    assert told(error.value).startswith("error[gpu.driver]: the GPU's driver cannot load <ptx>: invalid value")
 
 
 def test_a_kernel_that_is_not_there_is_named(fake: Fake) -> None:

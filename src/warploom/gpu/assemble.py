@@ -1,6 +1,5 @@
 """Assembly of PTX to GPU code by the CUDA driver or by ptxas."""
 
-import io
 import re
 import shutil
 import subprocess
@@ -8,31 +7,40 @@ import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from warploom.diagnostics import Diagnostic, Severity, Source, UsageError, WarploomError
 from warploom.gpu.cache import Assembled, cached, key_of
-from warploom.gpu.driver import package
+from warploom.gpu.driver import package, status_text
 from warploom.gpu.logs import findings
 
 AssemblerName = Literal["driver", "ptxas"]
 
 _TIMEOUT = 600
-_SHARED = re.compile(r"^(?P<extern>[^\n/;]*\.extern\s+)?\s*\.shared\s+(?:\.align\s+(?P<align>\d+))?", re.MULTILINE)
-_LINKED_ALIGNMENT = 16  # bytes; the largest alignment that linkers respect
 _VERSION = re.compile(r"\bV(\d+\.\d+\.\d+)")
+_LOG_BYTES = 1 << 16
 
 
-def assemble(
-    source: Source, arch: str, assembler: AssemblerName = "driver", options: tuple[str, ...] = ()
-) -> Assembled:
-    """Return the code of a PTX module for an architecture such as "sm_90a".
+@dataclass(frozen=True, slots=True)
+class Library:
+    """PTX module that is loaded on a GPU. `handle` is the driver's handle, and `log` the log of the assembler."""
 
-    `assembler` is "driver" or "ptxas". "driver" selects cuda-core's assembler: nvJitLink if it is installed, otherwise
-    the CUDA driver. "ptxas" selects an installed ptxas. Only ptxas takes `options`.
+    handle: Any
+    log: str
 
-    Errors: WarploomError gpu.assembler with the assembler's messages at their lines; UsageError gpu.assembler.
+
+def load(source: Source, arch: str, assembler: AssemblerName = "driver", options: tuple[str, ...] = ()) -> Library:
+    """Assemble a PTX module for an architecture such as "sm_90a", and load it on the current GPU.
+
+    `assembler` is "driver" or "ptxas". "driver" selects the assembler in the CUDA driver, which caches its code on
+    disk. "ptxas" selects an installed ptxas. Only ptxas takes `options`.
+
+    Errors: WarploomError gpu.assembler with the assembler's messages at their lines; UsageError gpu.assembler,
+        gpu.driver if the driver cannot load the code of ptxas.
     """
+    if assembler not in ("driver", "ptxas"):
+        raise UsageError(f"assembler is {assembler!r}; expected 'driver' or 'ptxas'", code="gpu.assembler")
+    driver = package("cuda.bindings.driver")
     if assembler == "driver":
         if options:
             raise UsageError(
@@ -40,37 +48,38 @@ def assemble(
                 code="gpu.assembler",
                 hint='choose assembler="ptxas"',
             )
-        return _by_driver(source, arch)
-    if assembler == "ptxas":
-        return _by_ptxas(source, arch, options)
-    raise UsageError(f"assembler is {assembler!r}; expected 'driver' or 'ptxas'", code="gpu.assembler")
+        return _by_driver(driver, source)
+    made = assemble(source, arch, options)
+    status, handle = driver.cuLibraryLoadData(made.code, [], [], 0, [], [], 0)
+    if status:
+        raise _not_loaded(source, driver, status, "install a newer driver, or use assembler='driver'")
+    return Library(handle, made.log)
 
 
-def is_linked_wrong(text: str) -> bool:
-    """Return True if a linker may misalign the dynamic shared memory of a PTX module."""
-    # Before CUDA 13.1, linkers place dynamic after static shared memory, aligned to 16 bytes only.
-    found = list(_SHARED.finditer(text))
-    dynamic = [int(each["align"] or 1) for each in found if each["extern"]]
-    return len(found) > len(dynamic) and max(dynamic, default=1) > _LINKED_ALIGNMENT
+def _by_driver(driver: Any, source: Source) -> Library:
+    # A linker such as nvJitLink would assemble the module as one of several, and would ignore `setmaxnreg`.
+    option, info, errors = driver.CUjit_option, bytearray(_LOG_BYTES), bytearray(_LOG_BYTES)
+    values = {
+        option.CU_JIT_INFO_LOG_BUFFER: info,
+        option.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: len(info),
+        option.CU_JIT_ERROR_LOG_BUFFER: errors,
+        option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: len(errors),
+        option.CU_JIT_LOG_VERBOSE: 1,
+    }
+    text = source.text.encode() + b"\0"
+    status, handle = driver.cuLibraryLoadData(text, list(values), list(values.values()), len(values), [], [], 0)
+    if not status:
+        # By default the driver assembles a library at its first use.
+        status, _ = driver.cuLibraryGetModule(handle)
+    log, problems = (each.partition(b"\0")[0].decode(errors="replace") for each in (info, errors))
+    if status:
+        raise _refused(source, problems) if problems else _not_loaded(source, driver, status)
+    return Library(handle, log)
 
 
-def _by_driver(source: Source, arch: str) -> Assembled:
-    core = package("cuda.core")
-    options = core.ProgramOptions(arch=arch)
-
-    def make() -> Assembled:
-        log = io.StringIO()
-        try:
-            code = bytes(core.Program(source.text, "ptx", options).compile("cubin", logs=log).code)
-        except Exception as error:  # noqa: BLE001 - NVIDIA's packages have no common base of errors
-            raise _refused(source, f"{log.getvalue()}\n{error}") from None
-        return Assembled(code, log.getvalue())
-
-    # cuda-core's key includes the version of the assembler.
-    key = package("cuda.core.utils").make_program_cache_key(
-        code=source.text, code_type="ptx", options=options, target_type="cubin"
-    )
-    return cached(key, make)
+def _not_loaded(source: Source, driver: Any, status: Any, hint: str = "") -> UsageError:
+    message = f"the GPU's driver cannot load {source.name}: {status_text(driver, status)}"
+    return UsageError(message, code="gpu.driver", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +110,11 @@ def find_ptxas() -> Ptxas:
     return Ptxas(Path(found), release[1])
 
 
-def _by_ptxas(source: Source, arch: str, options: tuple[str, ...]) -> Assembled:
+def assemble(source: Source, arch: str, options: tuple[str, ...] = ()) -> Assembled:
+    """Return the code of a PTX module for an architecture from the installed ptxas, or from the cache of its results.
+
+    Errors: WarploomError gpu.assembler with the messages of ptxas at their lines; UsageError gpu.assembler.
+    """
     ptxas = find_ptxas()
 
     def make() -> Assembled:

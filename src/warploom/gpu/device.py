@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from warploom.diagnostics import Diagnostic, Source, UsageError
 from warploom.diagnostics.symbols import readable_name
 from warploom.gpu.arrays import LEGACY, Locator, handle_of
-from warploom.gpu.assemble import AssemblerName, assemble, is_linked_wrong
+from warploom.gpu.assemble import AssemblerName, load
 from warploom.gpu.driver import DeviceFault, core, first_sentence, must, package, status_text
 from warploom.gpu.geometry import Extent, Geometry
 from warploom.gpu.logs import Resources, findings, resources, spills
@@ -209,20 +209,13 @@ class Gpu:
         if parameters is None:
             signature = read_signature(parse(source.text, source.name), name)
             name, parameters = signature.name, signature.parameters
-        made = assemble(source, self.arch, assembler, options)
+        made = load(source, self.arch, assembler, options)
         try:
-            if assembler == "driver" and is_linked_wrong(source.text):
-                code = self._core.ObjectCode.from_ptx(source.text.encode())
-            else:
-                code = self._core.ObjectCode.from_cubin(made.code)
-            loaded = code.get_kernel(name)
+            found = must(self._driver, self._driver.cuLibraryGetKernel(made.handle, name.encode()))
+            loaded = self._core.Kernel.from_handle(int(found))
         except Exception as error:  # noqa: BLE001 - as above
-            raise UsageError(
-                f"the GPU's driver, for CUDA {self.driver}, cannot load kernel {readable_name(name)}: "
-                f"{first_sentence(error)}",
-                code="gpu.driver",
-                hint="install a newer driver, or use assembler='driver'",
-            ) from None
+            message = f"the GPU's driver cannot load kernel {readable_name(name)}: {first_sentence(error)}"
+            raise UsageError(message, code="gpu.driver") from None
         used = resources(made.log).get(name)
         if used is None:  # the log does not state them
             seen = loaded.attributes

@@ -99,7 +99,8 @@ def gpu_of(number: int) -> Gpu:
 
 
 @cache
-def _workspaces(number: int) -> Workspaces:
+def workspaces_of(number: int) -> Workspaces:
+    """Return the memory for the launches on the GPU with index `number`."""
     return Workspaces(gpu_of(number))
 
 
@@ -116,7 +117,7 @@ class PreparedGemm:
         self.empty = _allocator(operands.a, dispatch) if operands.out is None else None
         self.workspace, self.stores_by_address = dispatch.workspace, dispatch.stores_by_address
         self.alignment = dispatch.alignment
-        self.workspaces = _workspaces(self.number)
+        self.workspaces = workspaces_of(self.number)
         if self.workspace is not None:
             self.workspaces.prepare(*self.workspace)
         loaded = gpu.kernel(kernel.text, kernel.entry)
