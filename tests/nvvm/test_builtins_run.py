@@ -16,6 +16,7 @@ from warploom.layout import Descriptor, tiled_fragment, warpgroup_fragment
 from warploom.nvvm import lower
 from warploom.nvvm.builtins import BUILTINS, Builtin
 from warploom.nvvm.builtins.lowering import translate
+from warploom_lab.nvcc.record import instruction_text
 
 SM_90A = read_target("sm_90a")
 MULTIPLICATIONS = [each for each in BUILTINS if each.kind == "multiply"]
@@ -218,5 +219,5 @@ def test_selected_instruction_equals_the_instruction_of_the_kernel() -> None:
         "__wgmma_mma_async_bf16(64, 8, 16, 1, 0, 0, 1, 0, d, a, b);",
     ):
         (call,) = translate(text, SM_90A).calls
-        opcode = call.selection.text().partition(" ")[0]
+        opcode = instruction_text(call).partition(" ")[0]
         assert f"{opcode} " in lower(text, source="builtin")

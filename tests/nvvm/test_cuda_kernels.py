@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from itertools import product
 from typing import Any
 
@@ -174,6 +175,13 @@ def switched(t: int) -> int:
         ('asm("add.s32 %0, %1, 1;" : "=r"(r) : "r"(t)); asm("add.s32 %0, %0, 2;" : "+r"(r));', lambda t: t + 3),
         ("unsigned char c = 250; c += t; r = c; static const int big = 3; r += big;", lambda t: (250 + t) % 256 + 3),
         ("r = t, t += 1, r += t - 1, --t;", lambda t: 2 * t),
+        ("int a[3] = {7, 7, 7}; int i = 1; a[i++] = i; r = a[1] + 10 * i;", lambda t: 21),
+        ("r = __shfl_down_sync(-1, t, 1, 8) + 100 * __shfl_up_sync(-1, t, 2, 8);",
+         lambda t: (t if t % 8 == 7 else t + 1) + 100 * (t if t % 8 < 2 else t - 2)),
+        ("r = (u8)'\\xff' + '\\101' + \"\\x41g\"[0];", lambda t: 255 + 65 + 65),
+        ("t += 0 * (t > 99 ? nothing(t) : 0); r = t;", lambda t: t),
+        ("const bool b = t && t < 9; const int y = t ? 4 : 5; r = b + 10 * y;",
+         lambda t: (0 < t < 9) + 10 * (4 if t else 5)),
     ],
 )  # fmt: skip
 def test_statements_do_what_c_defines(body: str, expected: Any) -> None:
@@ -182,6 +190,8 @@ def test_statements_do_what_c_defines(body: str, expected: Any) -> None:
     __device__ static int counts[2] = {8, 9};
     __device__ int f(int x) { if (x > 3) return x * x; return -1; }
     __device__ int g(int x, unsigned by) { return x << by | 1; }
+    __device__ int nothing(int x) { if (x > 3) return x; }
+    typedef unsigned char u8;
     """
     assert outputs(body, before=before) == [expected(t) for t in range(32)]
 
@@ -219,6 +229,32 @@ def test_pointers_keep_their_state_space_until_two_spaces_meet() -> None:
     for change, word in (("p += 16;", ".global."), ("if (i) p = s;", ".f16"), ("p = a + i;", ".global.")):
         (call,) = translate(text.format(change=change), SM_90A).calls
         assert call.selection.words["ss"] == word.strip(".").replace("f16", "")
+
+
+@pytest.mark.parametrize(
+    ("body", "space"),
+    [
+        ("const int *x = nullptr; x = a; L(x);", "global"),
+        ("const int *x = n ? a : s; L(x);", ""),
+        ("L(n ? s : s + 8);", "shared"),
+        ("const int *x = a; const int **r = &x; *r = s; L(x);", ""),
+        ("L((const int *)w);", "global"),
+        ("L((const int *)(w + 4));", ""),
+        ("L(*(const int **)a);", ""),
+        ('asm("mov.u64 %0, %1;" : "=l"(a) : "l"(out));\nL(a);', ""),
+        ("return; L(a);", "global"),
+    ],
+)
+def test_space_of_a_pointer_is_that_of_its_variables(body: str, space: str) -> None:
+    body = re.sub(r"\bL\((.*)\);", r"__hmma_m16n16k16_ld_a(out, \1, 16, 0);", body)
+    head = "__global__ void k(int *out, const int *a, int n, unsigned long long w) { __shared__ int s[256];"
+    (call,) = translate(f"{head} {body} }}", SM_90A).calls
+    assert call.selection.words["ss"] == space
+
+
+def test_text_from_a_preprocessor() -> None:
+    text = '\ufeff# 1 "k.cu"\n#line 3 "k.cu"\n__global__ void k(int *p) { *p = 1; }'
+    assert ".entry k(" in lower(text, source="builtin")
 
 
 def test_bounds_of_a_kernel_are_attributes() -> None:

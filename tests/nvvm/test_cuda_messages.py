@@ -7,7 +7,7 @@ import pytest
 from warploom.cli import main
 from warploom.diagnostics import Severity
 from warploom.isa.model.availability import read_target
-from warploom.nvvm import LowerError, notes
+from warploom.nvvm import LowerError, lower, notes
 from warploom.nvvm.builtins.lowering import translate
 
 SM_90A = read_target("sm_90a")
@@ -68,13 +68,35 @@ BODIES = [
     ("continue;", 1, "expected continue in a loop"),
     ("switch (f) { case 1: break; }", 9, "expected an integer in switch, got float"),
     ("switch (n) { case n: break; }", 19, "expected a constant after case"),
-    ("switch (n) { case 1: case 1: break; }", 27, "expected one value in each case"),
-    ("switch (n) { default: if (n) { case 1: ; } }", 32, "expected case directly in the braces of a switch"),
-    ("threadIdx.w;", 1, "cannot lower a member; expected threadIdx, blockIdx, blockDim or gridDim"),
-    ("'\\q';", 1, "unknown character '\\q'"),
+    ("switch (n) { case 1: case 1: break; }", 27, "case 1 occurs twice in a switch"),
+    ("switch (n) { default: if (n) { case 1: ; } }", 32,
+     "cannot lower a case inside another statement; expected it in the braces of a switch"),
+    ("threadIdx.w;", 1, "unknown member 'w' of threadIdx; expected x, y or z"),
+    ("n.x;", 1, "cannot lower a member; expected threadIdx, blockIdx, blockDim or gridDim"),
+    ("'\\q';", 1, "unknown escape sequence in '\\q'; expected \\n, \\t, \\0, \\x41 or the like"),
+    ('const char *s = "\\u12";', 17,
+     'unknown escape sequence in "\\u12"; expected \\n, \\t, \\0, \\x41 or the like'),
+    ('const char *s = "\\xff";', 17, "expected text in UTF-8 in a string"),
+    ('const char *s = "abc', 17, "the string is not closed"),
+    ("/* abc", 1, "the comment is not closed"),
+    ("float gr\u00f6sse = 1;", 9, "unexpected character '\u00f6'"),
+    ("n = 99999999999999999999;", 5, "expected an integer of at most 64 bits"),
+    (f"n = {'9' * 5000};", 5, "expected an integer of at most 64 bits"),
+    (f"n = {'x' * 5000};", 5, f'identifier "{"x" * 60}…" is undefined'),
+    ("int n = 1;", 5, "'n' is declared twice"),
+    ("const int c = 3; c = 4;", 18, "expected a variable, got the constant 'c'"),
+    ("t = 4;", 1, "cannot assign to a variable in constant memory"),
+    ("k(n, p, q, f);", 1, "cannot call the kernel 'k'; expected a function"),
+    ("int x[2][1048576]; n = x[0][n];", 5, "expected a variable of at most 524288 bytes, got 8388608"),
+    ("static int x[1048576] = {1};", 26, "expected at most 65536 elements in an array with an initializer"),
+    ('asm("ret; } .entry evil() { ret;");', 5, "expected a closing brace for each opening brace in asm"),
+    ('asm("ret; {");', 5, "expected a closing brace for each opening brace in asm"),
+    ('asm("ret // done;");', 5, "expected ; at the end of the instructions in asm"),
+    ('asm("mov.u32 %0, %5;" : "=r"(n));', 5, "asm has 1 operands, and no operand %5"),
     ("g(1, 2);", 1, "expected 1 arguments of 'g', got 2"),
     ("g(1.5);", 3, 'expected a value of type "int *", got one of type "double"'),
-    ("n = k(n, p, q, f);", 1, 'expected a value of type "int", got one of type "void"'),
+    ("n = g;", 5, 'identifier "g" is undefined'),
+    ("n = h();", 1, 'expected a value of type "int", got one of type "void"'),
     ("(&n)(1);", 3, "expected the name of a function before ("),
     ("__syncthreads(1);", 1, "expected 0 arguments of '__syncthreads', got 1"),
     ("max(1.5f, 2);", 1, "expected integers in max; use fmaxf for floating-point values"),
@@ -89,7 +111,7 @@ BODIES = [
 
 @pytest.mark.parametrize(("body", "column", "message"), BODIES)
 def test_mistake_in_a_function(body: str, column: int, message: str) -> None:
-    head = "__device__ int g(int *a) { return *a; }\n"
+    head = "__constant__ int t; __device__ void h() {} __device__ int g(int *a) { return *a; }\n"
     start = "__global__ void k(int n, int *p, const int *q, float f) { "
     with pytest.raises(LowerError) as refused:
         translate(f"{head}{start}{body} }}", SM_90A, "k.cu")
@@ -123,6 +145,21 @@ def test_mistake_in_a_function(body: str, column: int, message: str) -> None:
         ("__device__ int *x;\n__global__ void k() {}", "1:16",
          "cannot lower a pointer in global memory; expected a number"),
         ("__global__ void __launch_bounds__(0) k() {}", "1:35", "expected a positive constant in __launch_bounds__"),
+        ("__global__ void __launch_bounds__(4096) k() {}", "1:35",
+         "expected at most 1024 in __launch_bounds__, got 4096"),
+        ("__global__ void __launch_bounds__(99999999999) k() {}", "1:35",
+         "expected at most 1024 in __launch_bounds__, got 99999999999"),
+        ("__global__ void __launch_bounds__(1, 2, 3, 4) k() {}", "1:47",
+         "expected 1 to 3 arguments of __launch_bounds__, got 4"),
+        ("__global__ void __maxnreg__(9999) k() {}", "1:29", "expected at most 255 in __maxnreg__, got 9999"),
+        ("__global__ void __cluster_dims__(1, 2, 3, 4) k() {}", "1:46",
+         "expected 1 to 3 arguments of __cluster_dims__, got 4"),
+        ("__global__ void __block_size__(32) k() {}", "1:17", "cannot lower __block_size__" + C),
+        ("__device__ __align__(3) int x;", "1:29", "expected a power of two up to 65536 as the alignment, got 3"),
+        ("__global__ void k(int a, float a) {}", "1:32", "'a' is declared twice"),
+        ("  #  define N", "1:3", "cannot lower the directive #define; expected text after preprocessing"),
+        (f"#{'x' * 5000}", "1:1",
+         f"cannot lower the directive #{'x' * 59}…; expected text after preprocessing"),
         ("__device__ void __launch_bounds__(32) f() {}", "1:39",
          "expected __launch_bounds__ at a kernel, got a function"),
         ("__device__ void __hmma_m16n16k16_ld_a(int x) {}", "1:17",
@@ -145,6 +182,34 @@ def test_positions_count_the_characters_before_rewriting() -> None:
     (found,) = refused.value.diagnostics
     assert found.place == f"k.cu:2:{text.splitlines()[1].index('p)') - 23}"
     assert 'operator + is not defined for "int *" and "float"' in found.message
+
+
+@pytest.mark.parametrize(
+    ("body", "column", "message"),
+    [
+        ('asm("bogus;");', 1, "unknown instruction 'bogus'"),
+        ('asm("mov.u32 %0, 1;" : "=l"(w));', 1, "operand d is the register"),
+        ("int *c = t; *c = 3;", 14, "'.const'"),
+    ],
+)
+def test_mistake_that_the_checker_finds_has_the_place_of_the_statement(body: str, column: int, message: str) -> None:
+    start = "__constant__ int t[2]; __global__ void k(int n, unsigned long long w) { "
+    with pytest.raises(LowerError, match=message) as refused:
+        lower(f"{start}{body} }}", source="builtin", name="k.cu")
+    assert refused.value.diagnostics[0].place == f"k.cu:1:{len(start) + column}"
+
+
+def test_long_texts_end_in_time() -> None:
+    head = "__global__ void k(int *p) {"
+    nested = f"{head} p[0] = {'(' * 2000}1{')' * 2000}; }}"
+    for text in ("/*" + "a" * 1000000, '"' + "a" * 1000000, "(" * 100000, "#" * 100000, "0" * 100000, nested):
+        with pytest.raises(LowerError) as refused:
+            translate(text, SM_90A, "k.cu")
+        (found,) = refused.value.diagnostics
+        assert found.place.startswith("k.cu:1:")
+        assert len(found.message) < 200
+        assert found.place != "k.cu:1:1" or text is not nested
+    assert translate(f"{head}{'p[0] = 1;' * 2000}}}", SM_90A).module.ops
 
 
 WGMMA = "__global__ void k(float *d, unsigned long long a) {\n  __wgmma_mma_async_tf32(64, 8, 8, 0, 0, 1, d, a, a);\n}"

@@ -53,6 +53,27 @@ def refusal(*lines: str) -> str:
     return caught.value.diagnostics[0].message
 
 
+# Syntax -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stated", "keyword", "word"),
+    [
+        ("nvvm.tcgen05.ld %t {pack, SHAPE} : i32", "nvvm.tcgen05.ld %t pack {SHAPE} : i32", ".pack::16b"),
+        ("nvvm.tcgen05.st %t, %i {unpack, SHAPE} : i32", "nvvm.tcgen05.st %t, %i unpack {SHAPE} : i32", ".unpack::16b"),
+        ("nvvm.prefetch %g {tensormap} : !llvm.ptr", "nvvm.prefetch tensormap, %g : !llvm.ptr", ".tensormap"),
+    ],
+)
+def test_the_dictionary_states_properties_that_have_keywords(stated: str, keyword: str, word: str) -> None:
+    def ptx(line: str) -> str:
+        text = line.replace("SHAPE", "shape = #nvvm.tcgen05_ldst_shape<shape_32x32b>")
+        whole = function(text).replace("%i: i32", "%t: !llvm.ptr<6>, %i: i32")
+        return str(wl.lower(whole, source="nvvm", to="ptx", target="sm_100a"))
+
+    assert word in ptx(stated)
+    assert ptx(stated) == ptx(keyword)
+
+
 # LLVM IR ----------------------------------------------------------------------------------------------------
 
 
@@ -270,7 +291,10 @@ def test_a_change_after_a_branch_reaches_the_blocks_that_it_dominates() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("%0 = nvvm.read.ptx.sreg.tid.x range <i32, 3, 3> : i32", "range begins and ends at 3"),
+        (
+            "%0 = nvvm.read.ptx.sreg.tid.x range <i32, 3, 3> : i32",
+            "range is [3, 3); expected an upper end other than 3",
+        ),
         ("%0 = nvvm.read.ptx.sreg.tid.x range <i64, 0, 3> : i32", "range has the type i64; expected i32"),
         (
             "%0 = nvvm.shfl.sync up %i, %f, %i, %i : f32 -> i32",
@@ -278,20 +302,30 @@ def test_a_change_after_a_branch_reaches_the_blocks_that_it_dominates() -> None:
         ),
         ("%0 = nvvm.vote.sync ballot %i, %p -> i1", "ballot returns i1; expected i32"),
         ("%0 = nvvm.match.sync all %i, %i : i32 -> i32", "all returns i32; expected !llvm.struct<(i32, i1)>"),
-        ("%0 = nvvm.redux.sync fmin %i, %i : i32 -> i32", "fmin reduces i32 to i32; expected f32"),
-        ("%0 = nvvm.redux.sync add %i, %i {nan = true} : i32 -> i32", "nan is true; expected false for i32"),
+        ("%0 = nvvm.redux.sync fmin %i, %i : i32 -> i32", "fmin reduces i32 to i32; expected f32 to f32"),
+        (
+            "%0 = nvvm.redux.sync add %i, %i {nan = true} : i32 -> i32",
+            "nan is true for i32; expected f32, or nan = false",
+        ),
         ("nvvm.barrier #nvvm.reduction<or> %i -> i32\n  %1 = nvvm.barrier -> i32", "only a reduction has a result"),
         ("nvvm.pmevent id = 16", "id is 16; expected 0 to 15"),
-        ("nvvm.pmevent", "expected either id or mask"),
-        ("nvvm.prefetch %g : !llvm.ptr", "expected either a level or tensormap"),
+        ("nvvm.pmevent", "expected id or mask, got neither"),
+        (
+            "nvvm.fence.proxy.acquire #nvvm.mem_scope<gpu> %g, %i",
+            "size is computed at run time; expected the constant 128",
+        ),
+        ("%0 = llvm.mlir.constant(16 : i32) : i32\n  nvvm.barrier id = %0", "id is 16; expected 0 to 15"),
+        ("nvvm.setmaxregister increase 232 {action = #nvvm<action increase>}", "expected action once"),
+        ("nvvm.setmaxregister increase 232 {action = 3 : i32}", "expected action once"),
+        ("nvvm.prefetch %g : !llvm.ptr", "expected level or tensormap, got neither"),
         ("nvvm.prefetch tensormap, %n : !llvm.ptr<1>", "addr is in the global space; expected generic or const"),
         ("nvvm.prefetch level = L2 uniform, %g : !llvm.ptr", "uniform requires level L1, got L2"),
-        ("%0 = nvvm.prmt <f4e> %i, %j : i32", "f4e lacks the operand hi"),
-        ("%0 = nvvm.prmt <ecl> %i, %j, %i : i32", "ecl does not use the operand hi"),
+        ("%0 = nvvm.prmt <f4e> %i, %j : i32", "mode is f4e and hi is absent; expected the operand hi"),
+        ("%0 = nvvm.prmt <ecl> %i, %j, %i : i32", "mode is ecl and hi is present; expected no operand hi"),
         ("%0 = nvvm.convert.float.to.tf32 %f", "rnd is none; expected rn or rz or rna"),
         (
             "%0 = nvvm.convert.f32x2.to.f16x2 %f, %f {rnd = #nvvm.fp_rnd_mode<rs>} : vector<2xf16>",
-            "rounding rs and the operand random_bits require each other",
+            "rnd is rs; expected the operand random_bits",
         ),
         ("%0 = nvvm.convert.f32x2.to.f4x2 %f, %f : i8 (f8E5M2)", "f8E5M2"),
         (
@@ -302,7 +336,7 @@ def test_a_change_after_a_branch_reaches_the_blocks_that_it_dominates() -> None:
     ],
 )
 def test_message(line: str, message: str) -> None:
-    text = refusal(line if line.startswith(("%0", "nvvm.p", "nvvm.i")) else f"%0 = {line}")
+    text = refusal(line if line.startswith(("%0", "nvvm.p", "nvvm.i", "nvvm.fence", "nvvm.setmax")) else f"%0 = {line}")
     assert message in text
     assert re.match(r"'nvvm\.[\w.]+'|custom", text) or "f8E5M2" in text
     assert "\n" not in text

@@ -17,6 +17,7 @@ from warploom.layout import strided
 _TYPES = {DTYPES[word].name: word for word in ("bf16", "f16")}
 _WIDEST_HEAD = 256
 _MAX_TOKENS = 1 << 30
+_SMALLEST_PAGE = 8
 
 
 class AttentionOperands(NamedTuple):
@@ -30,6 +31,7 @@ class AttentionOperands(NamedTuple):
     q_ends: Any = None
     k_ends: Any = None
     k_lengths: Any = None
+    table: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class AttentionProblem:
 
     `batch` is the number of sequences. `q_tokens` and `k_tokens` are the extents of the axes of tokens. If `packed`,
     the sequences lie one after another along these axes, and the longest Q has at most `most_rows` rows. If `lengths`,
-    each sequence of K has its own length.
+    each sequence of K has its own length. Pages of K and V have `page` keys; `page` is 0 without pages.
     """
 
     type: str
@@ -66,6 +68,20 @@ class AttentionProblem:
     packed: bool = False
     lengths: bool = False
     lse: bool = False
+    page: int = 0
+
+    @property
+    def sharing(self) -> int:
+        """Number of heads of Q that share a head of K and V."""
+        return self.heads // self.heads_kv
+
+    @property
+    def masks(self) -> dict[str, bool]:
+        """Fields of a plan that follow from the problem, from `right` to `lse`."""
+        return {
+            "right": self.window.right is not None, "left": self.window.left is not None, "packed": self.packed,
+            "lengths": self.lengths, "lse": self.lse,
+        }  # fmt: skip
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -98,6 +114,11 @@ def attention_problem(
         raise UsageError("only one of q_ends and k_ends is given; expected both or neither", code="kernels.option")
     if packed and operands.k_lengths is not None:
         raise UsageError("k_lengths and k_ends exclude each other; expected one of them", code="kernels.option")
+    table = operands.table
+    if table is not None and operands.k_lengths is None:
+        raise UsageError(
+            "table is given without k_lengths; expected the number of keys of each sequence", code="kernels.option"
+        )
     rank = 3 if packed else 4
     axes = "(tokens, heads, head size)" if packed else "(batch, tokens, heads, head size)"
     named = {"q": operands.q, "k": operands.k, "v": operands.v}
@@ -112,7 +133,8 @@ def attention_problem(
     if len({each.dtype for each in (q, k, v)}) > 1 or q.dtype.name not in _TYPES:
         found = ", ".join(f"{name} {strided(each).dtype}" for name, each in named.items())
         raise UsageError(f"the types are {found}; expected {' or '.join(_TYPES)} for all", code="kernels.type")
-    if k.shape[:-1] != v.shape[:-1] or (q.shape[0] != k.shape[0] and not packed) or q.shape[-1] != k.shape[-1]:
+    other_batch = q.shape[0] != k.shape[0] and not packed and table is None
+    if k.shape[:-1] != v.shape[:-1] or other_batch or q.shape[-1] != k.shape[-1]:
         shapes = ", ".join(f"{name} {tuple(each.shape)}" for name, each in named.items())
         expected = "one batch, K and V with the same tokens and heads, and Q and K with the same head size"
         raise UsageError(f"the shapes are {shapes}; expected {expected}", code="kernels.shape")
@@ -124,23 +146,25 @@ def attention_problem(
         message = f"the head sizes are {head} and {head_v}; expected multiples of 8 up to {_WIDEST_HEAD}"
         raise UsageError(message, code="kernels.shape")
     batch = int(operands.q_ends.shape[0]) if packed else q.shape[0]
+    page = 0 if table is None else k.shape[1]
+    k_tokens = k.shape[-3] if table is None else _paged_tokens(table, batch, page, operands.q)
     for name, array, total in (
-        ("q_ends", operands.q_ends, q.shape[-3]), ("k_ends", operands.k_ends, k.shape[-3]),
-        ("k_lengths", operands.k_lengths, k.shape[-3]),
+        ("q_ends", operands.q_ends, q.shape[-3]), ("k_ends", operands.k_ends, k_tokens),
+        ("k_lengths", operands.k_lengths, k_tokens),
     ):  # fmt: skip
         if array is not None:
             _check_lengths(name, array, batch, total, operands.q)
-    options: tuple[tuple[str, object], ...] = (
-        ("window", window.left), ("window", window.right), ("most_rows", most_rows)
-    )  # fmt: skip
-    for name, value in options:
+    options: dict[str, Any] = {"left": window.left, "right": window.right, "most_rows": most_rows}
+    for name, value in options.items():
         if value is not None and not (isinstance(value, int) and 0 <= value < _MAX_TOKENS):
-            message = f"{name} contains {value!r}; expected integers from 0 to {_MAX_TOKENS - 1}"
+            message = f"{name} is {value!r}; expected an integer from 0 to {_MAX_TOKENS - 1}"
             raise UsageError(message, code="kernels.option")
+    if scale is not None and not (isinstance(cast("object", scale), (int, float, np.number)) and 0 < scale < np.inf):
+        raise UsageError(f"scale is {scale!r}; expected a finite number above 0", code="kernels.option")
     problem = AttentionProblem(
-        _TYPES[q.dtype.name], batch, q.shape[-3], k.shape[-3], _longest(operands.q_ends, q.shape[-3], most_rows),
+        _TYPES[q.dtype.name], batch, q.shape[-3], k_tokens, _longest(operands.q_ends, q.shape[-3], most_rows),
         heads, heads_kv, head, head_v, head**-0.5 if scale is None else float(scale), window, packed,
-        operands.k_lengths is not None, lse or operands.lse is not None,
+        operands.k_lengths is not None, lse or operands.lse is not None, page,
     )  # fmt: skip
     check_array("out", operands.out, problem.shape, q.dtype)
     check_array("lse", operands.lse, problem.lse_shape, np.dtype(np.float32))
@@ -168,6 +192,22 @@ def _check_lengths(name: str, array: Any, batch: int, total: int, q: Any) -> Non
     if np.any(steps < 0) or np.any(numbers > total):
         rule = f"from 0 to {total}" if name == "k_lengths" else f"that ascend from 0 to at most {total}"
         raise UsageError(f"{name} has other numbers than those {rule}, the tokens of the array", code="kernels.ends")
+
+
+def _paged_tokens(table: Any, batch: int, page: int, q: Any) -> int:
+    """Return the number of keys in the pages of a sequence.
+
+    Errors: UsageError kernels.shape, kernels.ends.
+    """
+    layout = strided(table)
+    if layout.ndim != 2 or layout.shape[0] != batch or layout.dtype != np.int32 or not layout.is_contiguous:
+        raise array_error("table", layout, f"contiguous int32 of shape ({batch}, pages)", "kernels.shape")
+    if is_on_gpu(table) != is_on_gpu(q):
+        raise UsageError("table and Q are on different devices; expected the same device", code="kernels.ends")
+    if page & (page - 1) or page < _SMALLEST_PAGE:
+        message = f"a page of K has {page} keys; expected a power of two from {_SMALLEST_PAGE} on"
+        raise UsageError(message, code="kernels.shape")
+    return layout.shape[1] * page
 
 
 def _longest(q_ends: Any, tokens: int, most_rows: int | None) -> int:

@@ -20,7 +20,8 @@ from warploom.gpu.arrays import (
     number_of,
     signature,
 )
-from warploom.kernels.attention_api import Device, empty_array
+from warploom.kernels.attention_api import Device
+from warploom.kernels.attention_launch import empty_array
 from warploom.kernels.attention_problem import AttentionOperands, attention_problem, check_array, window_of
 from warploom.kernels.hopper.backward_dispatch import HopperBackward
 from warploom.kernels.hopper.plan import HOPPER

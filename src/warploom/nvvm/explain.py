@@ -47,7 +47,7 @@ _KINDS = {"multiply": "multiplication", "warpgroup": "warpgroup multiplication"}
 
 
 def _builtin(found: Builtin) -> str:
-    arguments = ", ".join(f"{each} {each.name}" for each in found.parameters)
+    arguments = ", ".join(f"{each.type} {each.name}" for each in found.parameters)
     types = ", ".join(f"{operand} of {element}" for operand, element in found.types.items())
     return (
         f"`{found.name}`: builtin {found.number} ({found.number:#x}) of NVIDIA's compiler, a"

@@ -3,7 +3,8 @@
     name_of(form, {"shape": "m16n8k16", …})                         # the intrinsic of an instruction
     read_name("llvm.nvvm.mma.m16n8k16.row.col.f32.f32")             # Intrinsic(form=…, words={...}, origin="llvm")
 
-The origin is "llvm" for intrinsics of LLVM, and "nvidia" for intrinsics that only NVIDIA's compiler has.
+The origin is "llvm" for intrinsics of LLVM 22, "later" for those of later releases, and "nvidia" for those
+that only NVIDIA's compiler has.
 """
 
 import re
@@ -42,8 +43,8 @@ _SEPARATORS = {"slot": "", "maybe": ".", "joined": "_"}
 class Intrinsic:
     """Intrinsic of LLVM or NVIDIA: its form, and its modifiers by name ("" for an absent one).
 
-    `operands` has the optional operands that the name implies, and the values of constant operands in the name. The
-    arguments of a call state the modifiers that `words` lacks.
+    `operands` has the optional operands that the name implies, and the values of constant operands in the name.
+    Modifiers that `words` lacks are arguments of the call, such as the flag for a cache hint.
     """
 
     name: str
@@ -156,7 +157,10 @@ class Pattern:
         return "".join(parts)
 
     def completed(self, words: dict[str, str]) -> Iterator[dict[str, str]]:
-        """Yield the modifiers of each legal instruction that has at least the modifiers `words`."""
+        """Yield all modifiers of an instruction for each row of the form that allows the modifiers `words`.
+
+        A row is skipped if it leaves a choice for another modifier.
+        """
         form = self.form
         known = {**self.words, **words}
         if self.equal:
@@ -185,7 +189,7 @@ class Pattern:
 
 @cache
 def _table() -> dict[str, dict[str, Any]]:
-    """Return the tables of intrinsics.toml by key. The keys `codes` and `spelling` are no forms."""
+    """Return the tables of intrinsics.toml: those of forms, and the two tables `codes` and `spelling`."""
     return tomllib.loads(files("warploom.nvvm").joinpath("intrinsics.toml").read_text(encoding="utf-8"))
 
 
@@ -197,7 +201,7 @@ def _entries() -> Iterator[tuple[Form, dict[str, Any]]]:
 
 
 def codes() -> dict[str, list[str]]:
-    """Return lists of words by name. An argument of a call may be the index of a word in a list."""
+    """Return the lists of modifiers that calls encode as an index, such as `kind`, by name."""
     return _table()["codes"]
 
 
@@ -241,7 +245,7 @@ def _expanded(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def pattern_of(form: Form, words: Mapping[str, str], operands: Mapping[str, object]) -> Pattern:
-    """Return the pattern of the name of an instruction's intrinsic.
+    """Return the pattern of intrinsic names for an instruction.
 
     Errors: UsageError if LLVM has no such intrinsic
     """
@@ -249,8 +253,8 @@ def pattern_of(form: Form, words: Mapping[str, str], operands: Mapping[str, obje
     for pattern in patterns():
         if pattern.form is form and pattern.fits(slots) and (not pattern.needs or pattern.needs in operands):
             return pattern
-    listed = " ".join(f"{slot}={word}" for slot, word in words.items() if word) or "no words"
-    raise UsageError(f"LLVM has no intrinsic of {form.name} with {listed}")
+    listed = " ".join(f"{slot}={word}" for slot, word in words.items() if word)
+    raise UsageError(f"LLVM 22 has no intrinsic of {form.name} {f'with {listed}' if listed else 'without modifiers'}")
 
 
 def name_of(form: Form, words: Mapping[str, str], operands: Mapping[str, object] = NO_OPERANDS) -> str:

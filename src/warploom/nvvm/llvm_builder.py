@@ -18,12 +18,12 @@ _NOT_EQUAL = IntegerAttr(1, i64)
 
 @dataclass
 class LlvmBuilder:
-    """List of new llvm operations. Each method appends operations and returns their value."""
+    """Builder of llvm operations. Each method appends to `operations` and returns the last result."""
 
     operations: list[Operation] = field(default_factory=list[Operation])
 
     def intrinsic(self, name: str, args: Sequence[SSAValue], *results: Attribute) -> SSAValue | None:
-        """Call the intrinsic `llvm.nvvm.<name>`. Several results form a struct."""
+        """Call the intrinsic `llvm.nvvm.<name>`. Return its result: a struct for several, None for none."""
         types = [LLVMStructType.from_type_list(results)] if len(results) > 1 else list(results)
         call = llvm.CallIntrinsicOp(f"llvm.nvvm.{name}", args, types)
         self.operations.append(call)
@@ -40,11 +40,11 @@ class LlvmBuilder:
         return self._add(llvm.ConstantOp(IntegerAttr(number, type), type))
 
     def flag(self, condition: object) -> SSAValue:
-        """Return the constant true or false of the type i1."""
+        """Return the i1 constant for the truth of a Python object."""
         return self.constant(int(bool(condition)), i1)
 
     def undefined(self, type: Attribute) -> SSAValue:
-        """Return an undefined value, which stands for an absent operand."""
+        """Return an undefined value."""
         return self._add(llvm.UndefOp(type))
 
     def element(self, struct: SSAValue, position: int) -> SSAValue:
@@ -72,7 +72,7 @@ class LlvmBuilder:
         return value if value.type == type else self._add(llvm.BitcastOp(value, type))
 
     def resized(self, value: SSAValue, type: IntegerType) -> SSAValue:
-        """Return an integer of another width: without its upper bits, or with zeros as upper bits."""
+        """Return an integer truncated or zero-extended to a type."""
         if value.type == type:
             return value
         resize = llvm.TruncOp if width_of(value.type) > width_of(type) else llvm.ZExtOp
@@ -83,13 +83,13 @@ class LlvmBuilder:
         return self._add(operation(a, self.constant(b, IntegerType(width_of(a.type))) if isinstance(b, int) else b))
 
     def is_not_zero(self, value: SSAValue) -> SSAValue:
-        """Return true for an integer other than zero."""
+        """Return the i1 result of a comparison: true if an integer is not zero."""
         return self._add(llvm.ICmpOp(value, self.constant(0, IntegerType(width_of(value.type))), _NOT_EQUAL))
 
     def assembly(
         self, text: str, constraints: Sequence[str], args: Sequence[SSAValue], results: Sequence[Attribute]
     ) -> list[SSAValue]:
-        """Write inline assembly with side effects. Return its results."""
+        """Append inline assembly with side effects. Return one value for each type in `results`."""
         types = [LLVMStructType.from_type_list(results)] if len(results) > 1 else results
         asm = llvm.InlineAsmOp(text, ",".join(constraints), args, types, asm_dialect=0, has_side_effects=True)
         self.operations.append(asm)

@@ -21,7 +21,8 @@ from warploom.diagnostics import Diagnostic, Severity, Source, Span
 from warploom.diagnostics.wording import did_you_mean
 from warploom.nvvm.dialect import NVVM
 from warploom.nvvm.errors import LowerError
-from warploom.nvvm.mlir.llvm_syntax import SYNTAX_NAMES, operation_class
+from warploom.nvvm.mlir.llvm_formats import SYNTAX_NAMES
+from warploom.nvvm.mlir.llvm_syntax import operation_class
 from warploom.nvvm.mlir.llvm_values import StructParser
 
 
@@ -81,6 +82,7 @@ class _Parser(Parser):
     def __init__(self, context: _Context, source: Source) -> None:
         super().__init__(context, source.text, source.name)
         self.context = context
+        self.structs: dict[str, Any] = {}
         self.spans: dict[Operation, Span] = {}
 
     def parse_operation(self) -> Operation:
@@ -91,7 +93,7 @@ class _Parser(Parser):
             operation = super().parse_operation()
         except VerifyException as error:
             self.raise_error(_about(name, str(error)), start, max(self.pos, start + 1))
-        except _MALFORMED:
+        except MALFORMED:
             self.raise_error(f"'{name}' is malformed", start, max(self.pos, start + 1))
         except ParseError as error:
             if "is not registered" not in error.msg or error.span.start < self.pos:
@@ -108,10 +110,39 @@ class _Parser(Parser):
         self.spans[operation] = Span(start, end)
         return operation
 
+    def _parse_extended_type_or_attribute(self, attr_or_dialect_name: str, is_type: bool) -> Any:
+        """Parse a type or attribute. A struct with the text of an earlier one is the same type."""
+        parse: Any = super()._parse_extended_type_or_attribute
+        found = _FLAT.match(self.lexer.input.content, self.pos) if attr_or_dialect_name == "llvm.struct" else None
+        if found is None:
+            return parse(attr_or_dialect_name, is_type)
+        if found[0] in self.structs:
+            self._resume_from(found.end())
+        else:
+            self.structs[found[0]] = parse(attr_or_dialect_name, is_type)
+        return self.structs[found[0]]
 
+    def _parse_dialect_symbol_body(self) -> str:
+        """Return the text of an attribute's parameters, with aliases replaced by what they stand for."""
+        body = super()._parse_dialect_symbol_body()
+        return _ALIAS.sub(self._resolved, body) if "#" in body or "!" in body else body
+
+    def _resolved(self, found: re.Match[str]) -> str:
+        name = found[0]
+        if not found[1]:
+            return name
+        if name not in self.attribute_aliases:
+            self.raise_error(f"undefined symbol alias '{name}'")
+        return str(self.attribute_aliases[name])
+
+
+_FLAT = re.compile(r"<\([^<>()]*\)>")
+"""Parameters of a struct without nested types."""
+_ALIAS = re.compile(r'"(?:[^"\\]|\\.)*"|([#!]\w+)(?![\w.<])')
+"""String, or name of an alias (the group) in the parameters of an attribute."""
 _NAME = re.compile(r"\s*(?:%[^=]*=\s*)?\"?([\w.]+)")
-_MALFORMED = (ValueError, IndexError, KeyError, TypeError, AttributeError, AssertionError)
-"""Errors of xDSL's parser for texts that it does not expect."""
+MALFORMED = (MemoryError, OverflowError, ValueError, IndexError, KeyError, TypeError, AttributeError, AssertionError)
+"""Errors of Python for operations whose operands or attributes are not what MLIR requires."""
 
 
 _DIALECTS = "the builtin, llvm, nvvm, gpu, func, arith, cf and scf dialects"
@@ -156,7 +187,7 @@ def parse_mlir(text: str, name: str = "<text>") -> ParsedModule:
         span = Span(error.span.start, error.span.end)
         message = _plain(error.msg, text[span.start : span.end])
         raise LowerError([Diagnostic("lower.text", Severity.ERROR, message, source, span)]) from None
-    except (RecursionError, *_MALFORMED) as error:
+    except (RecursionError, *MALFORMED) as error:
         message = "operations or types are nested too deeply" if isinstance(error, RecursionError) else "malformed text"
         span = None if parser is None else Span(parser.pos, parser.pos + 1)
         raise LowerError([Diagnostic("lower.text", Severity.ERROR, message, source, span)]) from None
@@ -168,6 +199,9 @@ def parse_mlir(text: str, name: str = "<text>") -> ParsedModule:
 
 def _errors(parsed: ParsedModule) -> Iterator[Diagnostic]:
     for operation in parsed.module.walk():
+        if operation.name in ("builtin.module", "gpu.module"):
+            yield from _redefinitions(operation, parsed)
+            continue
         if operation.name.startswith("llvm."):
             continue  # LLVM verifies the translation of these operations
         try:
@@ -175,3 +209,14 @@ def _errors(parsed: ParsedModule) -> Iterator[Diagnostic]:
         except DiagnosticException as error:
             cause = error.__cause__ if isinstance(error.__cause__, VerifyException) else error
             yield parsed.diagnostic(operation, _about(operation.name, str(cause)))
+
+
+def _redefinitions(module: Operation, parsed: ParsedModule) -> Iterator[Diagnostic]:
+    """Yield an error for each symbol of a module that an earlier operation defines."""
+    seen: set[Attribute] = set()
+    for operation in module.regions[0].block.ops:
+        name = operation.properties.get("sym_name", operation.attributes.get("sym_name"))
+        if name is not None and name in seen:
+            yield parsed.diagnostic(operation, f"'{operation.name}' defines the symbol {name} a second time")
+        elif name is not None:
+            seen.add(name)

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Iterable
 
+from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.irdl import OptOperandDef, OptPropertyDef, OptResultDef, VarOperandDef
 from xdsl.irdl.constraints import (
     AllOf,
@@ -39,7 +40,7 @@ def operation_section(operation: type[Operation]) -> str:
 
 
 def operation_page(name: str) -> str:
-    """Return the Markdown page of an operation, or of all operations whose names begin with `name`.
+    """Return the Markdown page of an operation, or of all operations in a group such as nvvm.wgmma.
 
     Errors: UsageError for an unknown operation.
     """
@@ -104,6 +105,8 @@ def _constraint(constraint: AttrConstraint) -> str:
             return _constraint(constraint.attr_constrs[-1])
         case ParamAttrConstraint():
             return f"a constant of {_constraint(constraint.param_constrs[-1])}"
+        case BaseAttr() if constraint.attr is LLVMPointerType:
+            return "any pointer"
         case BaseAttr():
             return f"`!{constraint.attr.name}`"
         case AnyOf():

@@ -10,7 +10,7 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 from warploom.nvvm import dialect
-from warploom.nvvm.dialect.lowering import LabelTemplate, Temporary
+from warploom.nvvm.dialect.lowering import Temporary
 from warploom.nvvm.dialect.types import CONSTRAINTS, SHARED_SPACE, elements_of, pointer_to, registers_of
 from warploom.nvvm.errors import LowerError
 from warploom.nvvm.intrinsic_calls import call_of
@@ -19,9 +19,9 @@ from warploom.nvvm.mlir_text import ParsedModule
 
 
 def to_llvm(parsed: ParsedModule) -> ModuleOp:
-    """Replace the nvvm operations of a module by LLVM operations. Return the module.
+    """Replace nvvm operations in place by calls of intrinsics or inline PTX. Return the module.
 
-    Errors: LowerError lower.unknown for a value that inline PTX does not support
+    Errors: LowerError lower.unknown for an operation without an intrinsic that has a value of several registers
     """
     module = parsed.module
     for operation in list(module.walk()):
@@ -51,7 +51,7 @@ def _replacement(operation: dialect.Operation, build: LlvmBuilder) -> Sequence[S
 
 
 def _unsupported_type(operation: dialect.Operation) -> Attribute | None:
-    """Return the type of a value that inline PTX does not support, or None."""
+    """Return the type of the first value that inline PTX cannot have in its registers, or None."""
     for value in (*operation.operands, *operation.results):
         types = elements_of(value.type) if isinstance(value.type, LLVMStructType) else [value.type]
         # A value, or each element of a struct, needs exactly one register.
@@ -76,7 +76,7 @@ def _inline_asm(operation: dialect.Operation, build: LlvmBuilder) -> Sequence[SS
         types = registers_of(operand.type)
         tied = names.get(copied[operand], ()) if operand in copied else ()
         names[operand] = tied or tuple(f"${len(constraints) + k}" for k in range(len(types)))
-        constraints += [name[1:] for name in tied] or [_constraint(operand.type, word) for word in types]
+        constraints += [name[1:] for name in tied] or [_constraint(operand, word) for word in types]
         inputs += build.elements(operand)
     temporaries: dict[str, str] = {}
 
@@ -87,7 +87,7 @@ def _inline_asm(operation: dialect.Operation, build: LlvmBuilder) -> Sequence[SS
         return names[value]
 
     lines = [
-        f"{each.name}:" if isinstance(each, LabelTemplate) else str(each.instruction(names_of))
+        f"{each.name}:" if isinstance(each, Temporary) else str(each.instruction(names_of))
         for each in lowering.statements
     ]
     declared = [f".reg .{word} {name};" for name, word in temporaries.items() if word != "label"]
@@ -98,6 +98,8 @@ def _inline_asm(operation: dialect.Operation, build: LlvmBuilder) -> Sequence[SS
     return asm.results
 
 
-def _constraint(type: Attribute, word: str) -> str:
-    # As in the output of MLIR, a pointer to shared memory is passed in 32 bits.
-    return "r" if type == pointer_to(SHARED_SPACE) else CONSTRAINTS[word]
+def _constraint(operand: SSAValue, word: str) -> str:
+    # As in the output of MLIR, a constant is an immediate, and a pointer to shared memory is passed in 32 bits.
+    if isinstance(operand.owner, llvm.ConstantOp):
+        return "n"
+    return "r" if operand.type == pointer_to(SHARED_SPACE) else CONSTRAINTS[word]

@@ -63,7 +63,7 @@ def _postdominators(successors: Sequence[Sequence[int]]) -> list[tuple[int, bool
     for node, nexts in enumerate(targets):
         for following in nexts:
             predecessors[following].append(node)
-    order = _postorder(predecessors, end)
+    order = postorder(predecessors, end)
     number = {node: position for position, node in enumerate(order)}
     immediate: dict[int, int] = {end: end}
     changed = True
@@ -80,7 +80,8 @@ def _postdominators(successors: Sequence[Sequence[int]]) -> list[tuple[int, bool
     return [(EXIT if immediate.get(node, end) == end else immediate[node], node in immediate) for node in range(count)]
 
 
-def _postorder(edges: Sequence[Sequence[int]], root: int) -> list[int]:
+def postorder(edges: Sequence[Sequence[int]], root: int) -> list[int]:
+    """Return the nodes that edges from the root reach, each after those first reached from it."""
     order: list[int] = []
     seen = {root}
     stack = [(root, iter(edges[root]))]

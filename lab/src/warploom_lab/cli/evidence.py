@@ -8,6 +8,7 @@ from warploom_lab.cli import (
     evidence_configurations,
     evidence_functions,
     evidence_legality,
+    evidence_lifting,
     evidence_mlir,
     evidence_nvcc,
 )
@@ -16,6 +17,7 @@ _KINDS = (
     evidence_legality,
     evidence_nvcc,
     evidence_mlir,
+    evidence_lifting,
     evidence_functions,
     evidence_configurations,
     evidence_arithmetic,

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from warploom_lab.mlir.instructions import instruction_cases
+
 _FUNCTION = (
     "no_inline", "always_inline", "inline_hint", "no_unwind", "will_return", "optimize_none, no_inline", "convergent",
     "dso_local", "alignment = 16 : i64",
@@ -160,6 +162,7 @@ def cases() -> Iterator[tuple[str, str]]:
     range_of_result = "() -> (i32 {llvm.range = #llvm.constant_range<i32, 0, 64>})"
     register = f'%0 = llvm.call_intrinsic "llvm.nvvm.read.ptx.sreg.tid.x"() : {range_of_result}'
     yield "call range", _with_pointer(register)
+    yield from instruction_cases()
 
 
 def _short(text: str) -> str:

@@ -13,10 +13,12 @@ from itertools import product
 from pathlib import Path
 
 from warploom.diagnostics import UsageError
+from warploom.isa.binding.compose import compose
 from warploom.isa.model.availability import read_target
-from warploom.nvvm.builtins.lowering import translate
+from warploom.nvvm.builtins.lowering import Call, translate
 from warploom.nvvm.builtins.registry import BUILTINS, Builtin
 from warploom.nvvm.builtins.source import BuiltinError
+from warploom.ptx import Address, Integer, Name, Operand, Vector
 from warploom_lab.nvcc.compiler import BATCH, Answer, Nvcc, counted, kernel
 
 HEADER = "record.json"
@@ -69,8 +71,8 @@ def calls_of(builtin: Builtin) -> Iterator[str]:
 
 
 def _load_store_calls(builtin: Builtin) -> Iterator[str]:
-    dst, src = (_POINTERS[p.base, p.const] for p in builtin.parameters[:2])
-    word = builtin.parameters[0].base
+    dst, src = (_POINTERS[p.type.base, p.type.const] for p in builtin.parameters[:2])
+    word = builtin.parameters[0].type.base
     legal = _legal_layouts(builtin)
     for layout, ldm in product(legal, ("u", "16")):
         yield f"{builtin.name}({dst}, {src}, {ldm}, {layout});"
@@ -96,7 +98,7 @@ def _legal_layouts(builtin: Builtin) -> Sequence[int]:
 
 
 def _multiply_calls(builtin: Builtin) -> Iterator[str]:
-    pointers = ", ".join(_POINTERS[p.base, p.const] for p in builtin.parameters[:4])
+    pointers = ", ".join(_POINTERS[p.type.base, p.type.const] for p in builtin.parameters[:4])
     legal = (1,) if builtin.shape in ("m8n8k32", "m8n8k128") else (1, 0, 2, 3)
     saturations = [", 0", ", 1"] if len(builtin.parameters) == 6 else [""]
     for rowcol, satf in product(legal, saturations):
@@ -131,13 +133,26 @@ def _warpgroup_calls(builtin: Builtin) -> Iterator[str]:
 # Comparison -------------------------------------------------------------------------------------------------
 
 
+def instruction_text(call: Call) -> str:
+    """Return the instruction of a builtin's call as nvcc prints it. Registers have the names of the operands."""
+    selection, is_late = call.selection, call.builtin.is_second_generation
+    operands: dict[str, Operand] = {name: Integer(value) for name, value in selection.constants.items()}
+    for name in selection.fragments:
+        operands[name] = Vector(tuple(Name(f"%{name}{k}") for k in range(selection.registers(name))))
+    operands |= {name: Name(f"%{name}") for name in selection.values}
+    for name, position in selection.address.items():
+        operands[name] = Address(Name(f"%{name}"), call.arguments[position][0].offset if is_late else 0)
+    # In the builtins of f64, the compiler prints the rounding after the types.
+    return str(compose(selection.form, selection.words, operands, None, ("rnd",) if is_late else ()))
+
+
 def lowered(case: Case) -> Answer:
     """Return the answer of `lower` to a call."""
     target = read_target(case.target)
     assert target is not None
     try:
         (call,) = translate(kernel(case.call), target).calls
-        return Answer(counted(call.selection.text()))
+        return Answer(counted(instruction_text(call)))
     except BuiltinError as error:
         return Answer("", tuple(each.message for each in error.diagnostics))
 

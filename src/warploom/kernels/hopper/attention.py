@@ -2,9 +2,8 @@
 
 One thread of the producer copies blocks of Q, K and V to shared memory by TMA. Each consumer warpgroup computes 64 rows
 of O. It starts the multiplication of Q by the next block of K before the multiplication of the current weights by V.
-The tensor cores therefore work on the second multiplication while the threads compute the next weights. The softmax is
-that of "FlashAttention-3" (Shah et al., 2024): each block of keys may raise the maximum of a row, and then the earlier
-sums of the row shrink.
+The tensor cores therefore work on the second multiplication while the threads compute the next weights, as in
+"FlashAttention-3" (Shah et al., 2024).
 """
 
 # Annotations of a kernel's parameters are PTX types.
@@ -27,6 +26,7 @@ from warploom.author import (
     f32,
     guarded,
     kernel,
+    loop,
     new,
     otherwise,
     pointer,
@@ -42,39 +42,40 @@ from warploom.author import (
     when,
     while_,
 )
+from warploom.kernels.attention_softmax import Softmax
+from warploom.kernels.attention_tiles import Sizes
 from warploom.kernels.epilogue import pack
 from warploom.kernels.hopper.attention_plan import AttentionPlan
-from warploom.kernels.hopper.attention_tiles import Sizes, Tiles
+from warploom.kernels.hopper.attention_tiles import Tiles
 from warploom.kernels.hopper.plan import HOPPER
 from warploom.kernels.ptx import ptx
 
-_LN_2 = 0.6931471805599453
-_MINUS_INFINITY = float("-inf")
-_TURN, _STORE = 1, 4  # first named barriers of the turns and of the stores
+_TURN, _STORE, _CLEAR = 1, 4, 7  # first named barriers of the turns, of the stores and for the end of a sequence
 _PART = 64  # columns of a row that one tensor copy writes
 _ROW = 128  # bytes of these columns
 
 
 @kernel(target=HOPPER)
 def attention(
-    q: tensor_map, k: tensor_map, v: tensor_map, o: tensor_map, o_start: pointer("b8"), lse: pointer("f32"),
-    counter: pointer("u32"), q_ends: pointer("u32"), k_ends: pointer("u32"), o_token: u64, o_head: u64, scale: f32,
+    q: tensor_map, k: tensor_map, v: tensor_map, out: tensor_map, out_start: pointer("b8"), lse: pointer("f32"),
+    counter: pointer("u32"), q_ends: pointer("u32"), k_ends: pointer("u32"), out_token: u64, out_head: u64, scale: f32,
     q_tokens: s32, k_tokens: s32, heads: u32, sharing: u32, blocks: u32, lines: u32, section: u32, left: s32,
     right: s32, *, plan: AttentionPlan,
 ) -> None:  # fmt: skip
-    """Compute O = softmax(scale Q K^T) V, and optionally the logarithm `lse` of the sum of the exponentials of a row.
+    """Compute O = softmax(scale Q K^T) V.
 
-    `scale` contains the factor log2(e). `o_start` is the address of O. `o_token` and `o_head` are the strides of its
-    tokens and heads in bytes. `Sizes` describes the other parameters.
+    `lse` receives the logarithm of the sum of the exponentials of each row. `scale` contains the factor log2(e).
+    `out_start` is the address of O. `out_token` and `out_head` are the strides of its tokens and heads in bytes.
+    `Sizes` describes the other parameters.
     """
     bounds(threads=plan.threads, ctas_per_sm=1)
-    q_tile = shared_tile(plan.rows, plan.wide, plan.type, stages=plan.q_stages)
+    q_tile = shared_tile(plan.rows, plan.wide_q, plan.type, stages=plan.q_stages)
     k_tile = shared_tile(plan.keys, plan.wide, plan.type, stages=plan.stages)
     v_tile = shared_tile(plan.wide_v, plan.keys, plan.type, stages=plan.stages, major="mn")
     numbers = shared(4 * plan.q_stages)
     rings = [ring(stages, consumers=plan.consumers) for stages in (plan.q_stages, plan.stages, plan.stages)]
     with when(special("tid.x") == 0):
-        for tensor in (q, k, v, o):
+        for tensor in (q, k, v, out):
             ptx.prefetch(Location(tensor), level="tensormap")
         for each in rings:
             each.start()
@@ -84,8 +85,8 @@ def attention(
     ptx.griddepcontrol_launch_dependents()
     ptx.griddepcontrol_wait()
     states = [each.state() for each in rings]
-    sizes = Sizes(counter, q_ends, k_ends, q_tokens, k_tokens, heads, sharing, blocks, lines, section, left, right)
-    tiles = Tiles(plan, states[0], numbers.address(), sizes)
+    sizes = Sizes(q_ends, k_ends, q_tokens, k_tokens, heads, sharing, blocks, lines, section, left, right)
+    tiles = Tiles(plan, states[0], numbers.address(), counter, sizes)
     group = warpgroup()
     with when(group == 0):
         ptx.setmaxnreg_dec(plan.producer_registers)
@@ -96,7 +97,7 @@ def attention(
         consumer = Consumer(tiles, group - 1, (q_tile, k_tile, v_tile), states, scale)
         with tiles.each(tiles.receive):
             consumer.compute()
-            consumer.store(o, o_start, (o_token, o_head), lse)
+            consumer.store(out, out_start, (out_token, out_head), lse)
         with guarded(consumer.thread == 0):
             ptx.cp_async_bulk_wait_group(0)
 
@@ -139,21 +140,16 @@ class Consumer:
         self, tiles: Tiles, number: Any, blocks: Sequence[Tile], states: Sequence[RingState], scale: Any
     ) -> None:
         plan = tiles.plan
-        self.plan, self.tiles, self.number, self.scale = plan, tiles, number, scale
-        self.q_tile, k_tile, v_tile = blocks
+        self.plan, self.tiles, self.number = plan, tiles, number
+        self.q_tile, k_tile, self.v_tile = blocks
         self.q_ring, self.k_ring, self.v_ring = states
         self.thread = special("tid.x") & 127
         lane = self.thread & 31
         self.first_row = number * 64 + (self.thread >> 5) * 16  # of the warp in the tile
-        self.row, self.column = self.first_row + (lane >> 2), (lane & 3) * 2  # the thread's first score
+        self.softmax = Softmax(tiles, self.first_row + (lane >> 2), (lane & 3) * 2, scale)
         self.from_q = self.q_tile.descriptor(row=number * 64)
-        self.from_k, self.from_v = k_tile.descriptor(), v_tile.descriptor()
-        self.scores = [new(f32) for _ in range(plan.keys // 2)]
-        self.weights = [new("b32") for _ in range(plan.keys // 4)]
+        self.from_k, self.from_v = k_tile.descriptor(), self.v_tile.descriptor()
         self.sums = [new(f32) for _ in range(plan.wide_v // 2)]
-        # A thread has scores of two rows. Registers n with n & 2 belong to the second row.
-        self.top, self.total = ([new(f32), new(f32)] for _ in range(2))  # maximum, and this thread's sum of weights
-        self.limits = [(new(s32), new(s32)) for _ in range(2)]  # first and end key of a row, minus `column`
         self.block = new(s32)  # block of keys of the current weights
         self.stored = new(s32, -1)  # stage of Q that holds the previous tile of O
         following = number + 1
@@ -171,26 +167,18 @@ class Consumer:
         """Compute the weighted sums of V, and the sums of the weights."""
         tiles, plan = self.tiles, self.plan
         self.block.set(tiles.last)
-        for below, (first, end) in enumerate(self.limits):
-            row, column = (tiles.row + (self.row + 8 * below).view("s32")), self.column.view("s32")
-            diagonal = row + tiles.past
-            stop = tiles.k_count
-            if plan.right:
-                stop = ptx.min(stop, diagonal + tiles.sizes.right + 1, type=s32)
-            end.set(stop - column)
-            if plan.left:
-                first.set(diagonal - tiles.sizes.left - column)
-        for each in (*self.sums, *self.total):
+        self.softmax.start()
+        for each in self.sums:
             each.set(0.0)
-        for each in self.top:
-            each.set(_MINUS_INFINITY)
         self.k_ring.wait_full()
         self._multiply_keys()
         ptx.wgmma_wait_group(0)
         self._release(self.k_ring)
-        self._mask()
-        self._softmax()
-        self._pack()
+        self.softmax.mask(self.block)
+        self.softmax.update()
+        self.softmax.pack()
+        if plan.packed or plan.lengths:
+            self._clear_values()
         if plan.q_stages > 1:
             with when((self.thread == 0) & (self.stored >= 0)):
                 ptx.cp_async_bulk_wait_group(0, read=True)
@@ -206,6 +194,21 @@ class Consumer:
         ptx.wgmma_wait_group(0)
         self._release(self.v_ring)
 
+    def _clear_values(self) -> None:
+        """Set the rows of V after the end of the sequence to zero. Memory there may contain NaN."""
+        tiles, keys = self.tiles, self.plan.keys
+        with when(tiles.k_count < (tiles.last + 1) * keys):
+            self.v_ring.wait_full()
+            start = self.v_tile.address(self.v_ring.stage) + (self.thread & 7) * 16
+            row = (tiles.k_count - tiles.last * keys).view("u32") + self.number * 16 + (self.thread >> 3)
+            for each in loop(row, keys, 16 * self.plan.consumers):
+                place = start + each * _ROW
+                for part in range(self.plan.wide_v // _PART):
+                    where = place.at(part * keys * _ROW, "shared::cta")
+                    ptx.st(where, [0, 0, 0, 0], vec="v4", type="b32")
+            ptx.fence_proxy(proxykind="async", space="shared::cta")
+            ptx.bar(_CLEAR, 128 * self.plan.consumers)
+
     def _step(self, *, masked: bool) -> None:
         """Add the values of the current block, and compute the weights of the block before."""
         self.block -= 1
@@ -220,13 +223,13 @@ class Consumer:
         ptx.wgmma_wait_group(1)
         self._release(self.k_ring)
         if masked:
-            self._mask()
-        factors = self._softmax()
+            self.softmax.mask(self.block)
+        factors = self.softmax.update()
         ptx.wgmma_wait_group(0)
         self._release(self.v_ring)
         for number, each in enumerate(self.sums):
             each.set(each * factors[number >> 1 & 1])
-        self._pack()
+        self.softmax.pack()
 
     def _release(self, state: RingState) -> None:
         state.release(state.stage, self.thread)
@@ -234,11 +237,12 @@ class Consumer:
 
     def _multiply_keys(self) -> None:
         """Start scores = Q K^T for the next block of K."""
-        plan, words = self.plan, {"dtype": "f32", "atype": self.plan.type, "btype": self.plan.type}
+        plan, scores = self.plan, self.softmax.scores
+        words = {"dtype": "f32", "atype": plan.type, "btype": plan.type}
         queries, keys = self.from_q.stage(self.q_ring.stage), self.from_k.stage(self.k_ring.stage)
         ptx.wgmma_fence()
         for k in range(0, plan.wide, 16):
-            ptx.wgmma_mma_async(self.scores, queries.at(k), keys.at(k), int(k > 0), 1, 1, 0, 0, n=plan.keys, **words)
+            ptx.wgmma_mma_async(scores, queries.at(k), keys.at(k), int(k > 0), 1, 1, 0, 0, n=plan.keys, **words)
         ptx.wgmma_commit_group()
 
     def _multiply_values(self) -> None:
@@ -247,69 +251,21 @@ class Consumer:
         values = self.from_v.stage(self.v_ring.stage)
         ptx.wgmma_fence()
         for k in range(0, plan.keys, 16):
-            weights = self.weights[k // 4 : k // 4 + 4]
+            weights = self.softmax.weights[k // 4 : k // 4 + 4]
             ptx.wgmma_mma_async(self.sums, weights, values.at(k), 1, 1, 1, 1, n=plan.wide_v, **words)
         ptx.wgmma_commit_group()
 
-    # Softmax ------------------------------------------------------------------------------------------------
-
-    def _rows(self) -> list[list[Register]]:
-        """Return the scores of each of the thread's two rows."""
-        return [[each for n, each in enumerate(self.scores) if n >> 1 & 1 == row] for row in (0, 1)]
-
-    def _mask(self) -> None:
-        """Set the scores of all keys to which a row does not attend to minus infinity."""
-        start = self.block * self.plan.keys
-        for (first, end), scores in zip(self.limits, self._rows(), strict=True):
-            low, high = first - start if self.plan.left else None, end - start
-            for number, each in enumerate(scores):
-                column = number // 2 * 8 + number % 2
-                inside = ptx.setp(high, column, CmpOp="gt", type=s32)
-                if low is not None:
-                    inside = ptx.setp(low, column, inside, CmpOp="le", BoolOp="and", type=s32)
-                ptx.selp(each, _MINUS_INFINITY, inside, type=f32, out=each)
-
-    def _softmax(self) -> list[Register]:
-        """Replace the scores by weights. Return the factor by which the earlier sums of each row shrink."""
-        factors: list[Register] = []
-        for top, total, scores in zip(self.top, self.total, self._rows(), strict=True):
-            most = self._maximum([*scores, top])
-            shift = -(_finite(most) * self.scale)
-            factor = self._exponential(top, shift)
-            for each in scores:
-                self._exponential(each, shift, out=each)
-            total.set(total * factor + _sum(scores))
-            top.set(most)
-            factors.append(factor)
-        return factors
-
-    def _exponential(self, score: Register, shift: Register, out: Register | None = None) -> Register:
-        """Return 2^(scale score + shift)."""
-        power = ptx.fma(score, self.scale, shift, rnd="rn", type=f32)
-        return ptx.ex2(power, approx=True, ftz=True, type=f32, out=out)
-
-    def _maximum(self, scores: Sequence[Register]) -> Register:
-        """Return the maximum of the scores of the four threads that share a row."""
-        found = list(scores)
-        while len(found) > 1:
-            pairs = zip(found[::2], found[1::2], strict=False)
-            found = [ptx.max(a, b, type=f32) for a, b in pairs] + found[len(found) & ~1 :]
-        return _over_row(ptx.max, found[0])
-
-    def _pack(self) -> None:
-        """Convert the weights to fragments of A for the second multiplication."""
-        for number, each in enumerate(self.weights):
-            each.set(pack(self.plan.type, *self.scores[2 * number : 2 * number + 2]))
-
     # Result -------------------------------------------------------------------------------------------------
 
-    def store(self, o: Any, o_start: Any, strides: tuple[Any, Any], lse: Any) -> None:
-        """Divide the sums by the sums of weights, and store them. Q of the tile is no longer needed, and holds O."""
+    def store(self, out: Any, out_start: Any, strides: tuple[Any, Any], lse: Any) -> None:
+        """Divide the sums by the sums of weights, and store them.
+
+        O goes through the memory of Q, which the tile no longer needs.
+        """
         plan, tiles = self.plan, self.tiles
-        totals = [_over_row(ptx.add, each) for each in self.total]
+        totals, inverses = self.softmax.totals()
         if plan.lse:
-            self._store_logarithms(lse, totals)
-        inverses = [_inverse(each) for each in totals]
+            self.softmax.store_logarithms(lse, totals)
         lane = self.thread & 31
         row = self.q_tile.row(self.first_row + (lane & 15), self.q_ring.stage)
         places = [row.chunk((lane >> 4) | chunk) for chunk in range(0, _ROW // 16, 2)]
@@ -325,16 +281,22 @@ class Consumer:
         with when(start + 64 <= tiles.q_count) if plan.packed else nullcontext(), when(self.thread == 0):
             for source, column in self._parts():
                 at = (column, tiles.q_first + start, tiles.head, 0 if plan.packed else tiles.batch)
-                ptx.cp_async_bulk_tensor(Location(o, coordinates=at), source, dim="4d", src="shared::cta")
+                ptx.cp_async_bulk_tensor(Location(out, coordinates=at), source, dim="4d", src="shared::cta")
             ptx.cp_async_bulk_commit_group()
         if plan.packed:
             with otherwise():
-                self._store_last_rows(o_start, strides, start)
+                self._store_last_rows(out_start, strides, start)
         if plan.q_stages == 1:
             with when(self.thread == 0):
                 ptx.cp_async_bulk_wait_group(0, read=True)
-                self.q_ring.release(self.q_ring.stage, self.thread)
-        self.stored.set(self.q_ring.stage)
+            self.release_queries()
+        else:
+            self.stored.set(self.q_ring.stage)
+            self.q_ring.advance()
+
+    def release_queries(self) -> None:
+        """Release the current stage of Q."""
+        self.q_ring.release(self.q_ring.stage, self.thread)
         self.q_ring.advance()
 
     def _parts(self) -> Iterator[tuple[Location, int]]:
@@ -343,13 +305,13 @@ class Consumer:
         for part in range(self.plan.wide_v // _PART):
             yield start.at(part * self.plan.rows * _ROW, "shared::cta"), part * _PART
 
-    def _store_last_rows(self, o_start: Any, strides: tuple[Any, Any], start: Register) -> None:
+    def _store_last_rows(self, out_start: Any, strides: tuple[Any, Any], start: Register) -> None:
         """Store the last rows of a packed sequence. A tensor copy would also write rows of the next sequence."""
         tiles, plan = self.tiles, self.plan
         line, chunk = self.thread >> 3, self.thread & 7
         source = self.q_tile.row(self.number * 64 + line, self.q_ring.stage).chunk(chunk)
         token = tiles.q_first + start + line.view("s32")
-        target = o_start + ptx.cvt(tiles.head, dtype="u64") * strides[1] + ptx.mul_wide(chunk, 16, type=u32)
+        target = out_start + ptx.cvt(tiles.head, dtype="u64") * strides[1] + ptx.mul_wide(chunk, 16, type=u32)
         target = target + ptx.cvt(token, dtype="s64").view("u64") * strides[0]
         for below in range(0, 64, 16):
             with when(start + line.view("s32") + below < tiles.q_count):
@@ -361,40 +323,3 @@ class Consumer:
         # The reads precede the next copy into this stage of Q, which uses the async proxy.
         ptx.fence_proxy(proxykind="async", space="shared::cta")
         ptx.bar(self.number + _STORE, 128)
-
-    def _store_logarithms(self, lse: Any, totals: Sequence[Register]) -> None:
-        tiles = self.tiles
-        line = tiles.head if self.plan.packed else tiles.batch * tiles.sizes.heads + tiles.head
-        for below, (top, total) in enumerate(zip(self.top, totals, strict=True)):
-            row = tiles.row + (self.row + 8 * below).view("s32")
-            logarithm = ptx.lg2(total, approx=True, ftz=True, type=f32)
-            value = ptx.fma(_finite(top), self.scale, logarithm, rnd="rn", type=f32) * _LN_2
-            index = ptx.mad_lo(line.view("s32"), tiles.sizes.q_tokens, tiles.q_first + row, type=s32)
-            place = lse.element(index)
-            with guarded((row < tiles.q_count) & (self.column == 0)):
-                ptx.st(place, value, type=f32)
-
-
-def _finite(top: Register) -> Register:
-    """Return the maximum of a row, or 0 for a row that has attended to no key."""
-    return ptx.selp(top, 0.0, top != _MINUS_INFINITY, type=f32)
-
-
-def _inverse(total: Register) -> Register:
-    """Return 1 / total, or 0 for a row that has attended to no key."""
-    return ptx.selp(ptx.rcp(total, approx=True, ftz=True, type=f32), 0.0, total > 0.0, type=f32)
-
-
-def _sum(values: Sequence[Register]) -> Register:
-    parts = [new(f32, values[0]), new(f32, values[1])]
-    for number, each in enumerate(values[2:]):
-        parts[number % 2] += each
-    return parts[0] + parts[1]
-
-
-def _over_row(operation: Any, value: Register) -> Register:
-    """Return the result of an operation on the values of the four threads that share a row."""
-    for lanes in (1, 2):
-        other = ptx.shfl_bfly(value.view("b32"), lanes, 31, -1).view("f32")
-        value = operation(value, other, type=f32)
-    return value

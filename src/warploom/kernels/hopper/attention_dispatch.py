@@ -6,90 +6,118 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-from warploom.author import Kernel
+from warploom.diagnostics import UsageError
+from warploom.kernels.attention_launch import LOG2_E, KernelLaunch, line_numbers
+from warploom.kernels.attention_plan import SPAN
 from warploom.kernels.attention_problem import AttentionOperands, AttentionProblem
 from warploom.kernels.hopper.attention import attention
-from warploom.kernels.hopper.attention_plan import SPAN, AttentionPlan, plan_for
+from warploom.kernels.hopper.attention_plan import DECODE_ROWS, AttentionPlan, decode_plan, plan_for
+from warploom.kernels.hopper.decode import decode
 from warploom.layout import TensorMap, strided
 
-_LOG2_E = 1.4426950408889634
-_L2_BYTES = 32e6  # keys and values that all CTAs share in L2 at a time
+_FEW_ROWS = 16
+_SHORT = 512  # keys up to which one CTA computes a line as fast as several
 _L2_PROMOTION = 256  # bytes that L2 fetches at once
+
+
+def hopper_attention(problem: AttentionProblem, multiprocessors: int) -> HopperAttention | HopperDecode:
+    """Return the launches for a problem on a GPU with `multiprocessors` multiprocessors."""
+    sharing, masks = problem.sharing, problem.masks
+    few = problem.q_tokens * sharing <= DECODE_ROWS and not problem.packed
+    lines = problem.heads_kv * problem.batch
+    if problem.page and not few:
+        rows = problem.q_tokens * sharing
+        message = (
+            f"{problem.q_tokens} tokens of Q and {sharing} heads for a head of K are {rows} rows; expected at most"
+        )
+        raise UsageError(f"{message} {DECODE_ROWS} with pages", code="kernels.shape")
+    if problem.page or (few and lines < multiprocessors and problem.k_tokens > _SHORT):
+        plan = decode_plan(problem.type, problem.head, problem.head_v, sharing, problem.page, **masks)
+        # Two parts for each CTA hide the store of a part. Many rows make the addition of the parts expensive.
+        parts = multiprocessors * (2 if problem.q_tokens * sharing <= _FEW_ROWS else 1)
+        splits = min(max(1, parts // lines), ceil(problem.k_tokens / plan.keys))
+        return HopperDecode(problem, plan, multiprocessors, splits)
+    return HopperAttention(
+        problem, plan_for(problem.type, problem.head, problem.head_v, problem.k_tokens, **masks), multiprocessors
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class HopperAttention:
-    """Launch of the Hopper attention kernel on a GPU with `multiprocessors` multiprocessors."""
+    """Launch of the kernel `attention`. A line is a head of one sequence."""
 
     problem: AttentionProblem
     plan: AttentionPlan
     multiprocessors: int
+    words = 0
 
-    @classmethod
-    def of(cls, problem: AttentionProblem, multiprocessors: int) -> HopperAttention:
-        """Return the launch for a problem."""
-        window = problem.window
-        plan = plan_for(
-            problem.type, problem.head, problem.head_v, problem.k_tokens, right=window.right is not None,
-            left=window.left is not None, packed=problem.packed, lengths=problem.lengths, lse=problem.lse,
-        )  # fmt: skip
-        return cls(problem, plan, multiprocessors)
+    def launches(self, operands: AttentionOperands) -> list[KernelLaunch]:
+        """Return the launch for operands that include the results."""
+        problem, plan, layout = self.problem, self.plan, strided(operands.out)
+        blocks, lines = ceil(problem.most_rows / plan.rows), problem.heads * problem.batch
+        numbers = line_numbers(problem, 1, blocks)
+        numbers |= {"out_token": layout.strides[-3], "out_head": layout.strides[-2]}
+        arrays = {"lse": "lse"} if plan.lse else {}
+        if plan.packed:
+            arrays |= {"out_start": "out", "q_ends": "q_ends", "k_ends": "k_ends"}
+        elif plan.lengths:
+            arrays |= {"k_ends": "k_lengths"}
+        numbers |= dict.fromkeys({"lse", "out_start", "q_ends", "k_ends"} - arrays.keys())
+        rows = {"q": plan.rows, "k": plan.keys, "v": plan.keys, "out": 64}
+        maps = {name: self._map(getattr(operands, name), count) for name, count in rows.items()}
+        grid = min(self.multiprocessors, blocks * lines)
+        return [KernelLaunch(attention.at(plan=plan), grid, plan.threads, maps, arrays, numbers)]
+
+    def _map(self, array: Any, rows: int) -> TensorMap:
+        return _map((array[None] if self.problem.packed else array).swapaxes(1, 2), (1, 1, rows, SPAN))
+
+
+@dataclass(frozen=True, slots=True)
+class HopperDecode:
+    """Launch of the kernel `decode`. The keys of a line are cut into `splits` parts."""
+
+    problem: AttentionProblem
+    plan: AttentionPlan
+    multiprocessors: int
+    splits: int
 
     @property
-    def kernel(self) -> Kernel:
-        """The kernel, which is built at its first use."""
-        return attention.at(plan=self.plan)
-
-    @property
-    def blocks(self) -> int:
-        """Number of tiles of a head of one sequence."""
-        return ceil(self.problem.most_rows / self.plan.rows)
+    def rows(self) -> int:
+        """Rows of a line: all tokens and heads of Q that share a head of K."""
+        return self.problem.q_tokens * self.plan.sharing
 
     @property
     def lines(self) -> int:
-        """Number of heads of all sequences."""
-        return self.problem.heads * self.problem.batch
+        """Number of heads of K of all sequences."""
+        return self.problem.heads_kv * self.problem.batch
 
     @property
-    def grid(self) -> int:
-        """Number of CTAs."""
-        return min(self.multiprocessors, self.blocks * self.lines)
+    def words(self) -> int:
+        """Size of the sums and logarithms of all parts. Units: 32-bit words."""
+        return self.lines * self.splits * self.rows * (self.problem.head_v + 1)
 
-    @property
-    def block(self) -> int:
-        """Number of threads of a CTA."""
-        return self.plan.threads
-
-    def tensor_maps(self, operands: AttentionOperands) -> dict[str, TensorMap]:
-        """Return the tensor maps of Q, K, V and O by parameter."""
-        rows = {"q": self.plan.rows, "k": self.plan.keys, "v": self.plan.keys, "o": 64}
-        arrays = {"q": operands.q, "k": operands.k, "v": operands.v, "o": operands.out}
-        return {name: self._map(arrays[name], count) for name, count in rows.items()}
-
-    def _map(self, array: Any, rows: int) -> TensorMap:
-        planes = array[None] if self.problem.packed else array
-        box = (1, 1, rows, SPAN)
-        return TensorMap.tiled(planes.swapaxes(1, 2), box, swizzle=128, l2_promotion=_L2_PROMOTION)
-
-    def addresses(self, operands: AttentionOperands, counter: Any) -> dict[str, Any]:
-        """Return the arrays that the kernel accesses by address, by parameter. None is unused."""
-        return {
-            "o_start": operands.out if self.plan.packed else None,
-            "lse": operands.lse,
-            "counter": counter,
-            "q_ends": operands.q_ends,
-            "k_ends": operands.k_ends if self.plan.packed else operands.k_lengths,
-        }
-
-    def numbers(self, operands: AttentionOperands) -> dict[str, int | float]:
-        """Return the numbers of the launch by parameter."""
-        problem, layout = self.problem, strided(operands.out)
-        sharing = problem.heads // problem.heads_kv
-        line_bytes = 2 * problem.k_tokens * (problem.head + problem.head_v)
-        section = max(1, int(_L2_BYTES / line_bytes)) * sharing
-        return {
-            "o_token": layout.strides[-3], "o_head": layout.strides[-2], "scale": problem.scale * _LOG2_E,
-            "q_tokens": problem.q_tokens, "k_tokens": problem.k_tokens, "heads": problem.heads, "sharing": sharing,
-            "blocks": self.blocks, "lines": self.lines, "section": min(section, self.lines),
-            "left": problem.window.left or 0, "right": problem.window.right or 0,
+    def launches(self, operands: AttentionOperands) -> list[KernelLaunch]:
+        """Return the launch for operands that include the results."""
+        problem, plan, window = self.problem, self.plan, self.problem.window
+        strides = strided(operands.out).strides
+        numbers: dict[str, int | float | None] = {
+            "q_tokens": problem.q_tokens, "k_tokens": problem.k_tokens, "heads": problem.heads_kv,
+            "splits": self.splits, "left": window.left or 0, "right": window.right or 0, "lines": self.lines,
+            "pages": 0 if operands.table is None else int(operands.table.shape[1]), "scale": problem.scale * LOG2_E,
+            "out_batch": strides[0], "out_token": strides[1], "out_head": strides[2],
         }  # fmt: skip
+        used = {"out": True, "lse": plan.lse, "k_lengths": plan.lengths, "table": plan.page > 0}
+        arrays = {name: name for name, is_used in used.items() if is_used}
+        numbers |= dict.fromkeys(used.keys() - arrays.keys())
+        memory = {"sums": 0, "logarithms": 4 * self.lines * self.splits * self.rows * problem.head_v}
+        heads = (problem.batch, problem.q_tokens, problem.heads_kv, plan.sharing, problem.head)
+        box = (1, 1, plan.rows // plan.sharing, plan.sharing, SPAN)
+        maps = {"q": _map(operands.q.reshape(heads).swapaxes(1, 2), box)}
+        for name, array in (("k", operands.k), ("v", operands.v)):
+            maps[name] = _map(array.swapaxes(1, 2), (1, 1, min(plan.keys, plan.page or plan.keys), SPAN))
+        grid = min(self.multiprocessors, self.lines * self.splits)
+        return [KernelLaunch(decode.at(plan=plan), grid, plan.threads, maps, arrays, numbers, memory)]
+
+
+def _map(array: Any, box: tuple[int, ...]) -> TensorMap:
+    return TensorMap.tiled(array, box, swizzle=128, l2_promotion=_L2_PROMOTION)

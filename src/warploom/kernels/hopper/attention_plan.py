@@ -4,46 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SPAN = 64
-"""Columns of a row of 16-bit elements that a tensor copy copies. Head sizes in shared memory are multiples of it."""
+from warploom.kernels.attention_plan import AttentionShape
+
+DECODE_ROWS = 64
+"""Rows of a tile of `decode`."""
 _LONG = 4096  # keys from which wide blocks are faster than a second stage of Q, as measured on an H200
 
 
 @dataclass(frozen=True, slots=True)
-class AttentionPlan:
+class AttentionPlan(AttentionShape):
     """Plan of one attention kernel.
 
-    A tile has `rows` rows of Q, which attend to blocks of `keys` keys. `head` is the head size of Q and K, and `head_v`
-    that of V. Shared memory has `stages` blocks of K and of V, and `q_stages` blocks of Q.
-
-    `right` and `left` limit the keys after and before the diagonal. If `packed`, the sequences of a batch are packed in
-    one array. If `lengths`, each sequence of K has its own length. If `lse`, the kernel stores logarithms of sums. If
-    `takes_turns`, the consumers start their multiplications in turn.
+    Shared memory has `stages` blocks of K and of V, and `q_stages` blocks of Q. If `takes_turns`, the consumers start
+    their multiplications in turn. Only the kernel `decode` packs heads in a tile and has pages.
     """
 
-    type: str
-    head: int
-    head_v: int
-    rows: int = 128
-    keys: int = 128
     stages: int = 2
     q_stages: int = 1
-    right: bool = False
-    left: bool = False
-    packed: bool = False
-    lengths: bool = False
-    lse: bool = False
     takes_turns: bool = True
 
     @property
-    def wide(self) -> int:
-        """Head size of Q and K in shared memory."""
-        return -(-self.head // SPAN) * SPAN
-
-    @property
-    def wide_v(self) -> int:
-        """Head size of V in shared memory."""
-        return -(-self.head_v // SPAN) * SPAN
+    def q_box_rows(self) -> int:
+        """Rows of Q that a tensor copy of `decode` copies: whole tokens."""
+        return self.rows // self.sharing * self.sharing
 
     @property
     def consumers(self) -> int:
@@ -58,12 +41,12 @@ class AttentionPlan:
     @property
     def producer_registers(self) -> int:
         """Registers of a thread of the producer."""
-        return 24 if self.consumers == 2 else 32
+        return 32 if self.consumers == 3 else 24
 
     @property
     def consumer_registers(self) -> int:
         """Registers of a thread of a consumer."""
-        return 240 if self.consumers == 2 else 160
+        return 160 if self.consumers == 3 else 240
 
 
 def plan_for(type: str, head: int, head_v: int, tokens: int, **masks: bool) -> AttentionPlan:
@@ -79,3 +62,12 @@ def plan_for(type: str, head: int, head_v: int, tokens: int, **masks: bool) -> A
         shape = {"keys": 112 if widest == 192 else 80}
     takes_turns = is_cut or widest == 64 or (widest == 128 and is_long)
     return AttentionPlan(type, head, head_v, **shape, **masks, takes_turns=takes_turns)
+
+
+def decode_plan(type: str, head: int, head_v: int, sharing: int, page: int, **masks: bool) -> AttentionPlan:
+    """Return the plan of `decode`. `sharing` heads of Q share a head of K. Pages have `page` keys."""
+    widest = max(AttentionPlan(type, head, head_v).wide, AttentionPlan(type, head, head_v).wide_v)
+    keys = 128 if widest <= 128 else 64
+    return AttentionPlan(
+        type, head, head_v, DECODE_ROWS, keys, stages=3, takes_turns=False, sharing=sharing, page=page, **masks
+    )

@@ -60,7 +60,7 @@ _ROW = 128  # bytes of these columns
 class Memory:
     """Shared memory of a CTA.
 
-    `terms` has the two terms of each row, for each stage of Q. `dq` has the consumers' parts of a block of dQ.
+    `terms` has the two terms of each row, for each stage of Q.
     """
 
     q: Tile
@@ -69,7 +69,6 @@ class Memory:
     v: Tile
     ds: Tile
     terms: Shared
-    dq: Shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +99,7 @@ def attention_backward(
     q_tile, do_tile = (shared_tile(plan.rows, plan.head, plan.type, stages=plan.stages) for _ in range(2))
     k_tile, v_tile = (shared_tile(plan.keys, plan.head, plan.type) for _ in range(2))
     ds_tile = shared_tile(plan.rows, plan.keys, plan.type, stages=2)
-    row_terms, parts = shared(8 * plan.rows * plan.stages), shared(4 * plan.block_elements * plan.adds_in_bulk)
-    memory = Memory(q_tile, do_tile, k_tile, v_tile, ds_tile, row_terms, parts)
+    memory = Memory(q_tile, do_tile, k_tile, v_tile, ds_tile, shared(8 * plan.rows * plan.stages))
     rings = [ring(stages, consumers=plan.consumers) for stages in (plan.stages, plan.stages, 1, 1)]
     with when(special("tid.x") == 0):
         for tensor in (q, k, v, do, dk, dv):
@@ -222,10 +220,8 @@ class Consumer:
         place: Any = memory.ds.row(row).chunk(chunk).base
         self.ds_place: Register = place + number * (plan.rows * _ROW)
         self.ds_stage = new(u32, 0)
-        offset = number * (plan.sums * 512)  # bytes of the parts of other consumers
-        within = offset if plan.adds_in_bulk else offset + self.thread * 16
+        within = number * (plan.sums * 512) + self.thread * 16  # after the bytes of other consumers
         self.sums = sums + ptx.mul_wide(within, 1, type=u32)
-        self.dq_part = memory.dq.address() + offset
         self.block, self.head = new(s32, task.visits.first), task.first_head()
         self.left = new(u32, task.visits.count.view("u32") * task.sharing)  # steps
 
@@ -233,7 +229,7 @@ class Consumer:
         """Return the consumer's operands dS and K of the multiplication for dQ."""
         plan, memory = self.plan, self.task.memory
         keys = _transposed(memory.k).descriptor()
-        if plan.split == "rows":
+        if plan.splits_rows:
             return memory.ds.descriptor(row=self.number * 64), keys
         return memory.ds.descriptor(), replace(keys, low=keys.low + self.number * (plan.keys * _ROW // 16))
 
@@ -241,37 +237,28 @@ class Consumer:
 
     def compute(self) -> None:
         """Compute dK and dV, and add to dQ."""
-        states, plan = self.task.states, self.plan
+        states = self.task.states
         states.k.wait_full()
         states.v.wait_full()
         with when(self.left > 0):
-            if plan.prefetches:
-                states.q.wait_full()
-                self._multiply_scores()
-                ptx.wgmma_wait_group(0)
+            states.q.wait_full()
+            self._multiply_scores()
+            ptx.wgmma_wait_group(0)
             with while_(lambda: self.left > 0):
                 self._step()
 
     def _step(self) -> None:
         """Add the products of one block of rows."""
-        states, plan = self.task.states, self.plan
+        plan, states = self.plan, self.task.states
         self.left -= 1
-        if not plan.prefetches:
-            states.q.wait_full()
-            self._multiply_scores()
         states.do.wait_full()
         self._multiply(self.slopes, self.from_v, self.from_do.stage(states.do.stage), plan.head, start=True)
-        if not plan.prefetches:
-            ptx.wgmma_wait_group(1)
         self._exponentiate()
         self._multiply(self.dv, self.weights, self.from_do_mn.stage(states.do.stage), plan.rows, mn=True)
         ptx.wgmma_wait_group(1)
         self._differentiate()
         self._write_changes()
         ptx.fence_proxy(proxykind="async", space="shared::cta")
-        if plan.adds_in_bulk:
-            with guarded(self.thread == 0):
-                ptx.cp_async_bulk_wait_group(0, read=True)
         barrier(_ALL, 128 * plan.consumers).wait()
         self._multiply_dq()
         self._multiply(self.dk, self.changes, self.from_q_mn.stage(states.q.stage), plan.rows, mn=True)
@@ -281,11 +268,9 @@ class Consumer:
         used = new(u32, states.q.stage)
         with when(self.left > 0):
             states.q.advance()
-            if plan.prefetches:
-                states.q.wait_full()
-        if plan.prefetches:
-            self._multiply_scores()  # after the last block, the scores of this block again, which nothing uses
-        ptx.wgmma_wait_group(2 if plan.prefetches else 1)
+            states.q.wait_full()
+        self._multiply_scores()  # after the last block, the scores of this block again, which nothing uses
+        ptx.wgmma_wait_group(2)
         self._add_dq()
         ptx.wgmma_wait_group(0)
         states.q.release(used, self.thread)
@@ -327,10 +312,7 @@ class Consumer:
         changes, keys = self.ds_operand.stage(self.ds_stage), self.k_operand
         ptx.wgmma_fence()
         for k in range(0, plan.keys, 16):
-            if plan.split == "transposed":
-                ptx.wgmma_mma_async(self.dq, keys.at(k), changes.at(k), int(k > 0), 1, 1, 1, 0, **words)
-            else:
-                ptx.wgmma_mma_async(self.dq, changes.at(k), keys.at(k), int(k > 0), 1, 1, 0, 1, **words)
+            ptx.wgmma_mma_async(self.dq, changes.at(k), keys.at(k), int(k > 0), 1, 1, 0, 1, **words)
         ptx.wgmma_commit_group()
 
     # Weights ------------------------------------------------------------------------------------------------
@@ -386,9 +368,7 @@ class Consumer:
         plan, sequence = self.plan, self.task.sequence
         block = sequence.block_of(self.head, self.block)
         place = self.sums + ptx.mul_wide(block, 4 * plan.block_elements, type=u32)
-        if plan.adds_in_bulk:
-            self._add_in_bulk(place)
-        elif plan.deterministic:
+        if plan.deterministic:
             self._add_in_turn(place, block)
         else:
             self._add_from_registers(place)
@@ -411,19 +391,6 @@ class Consumer:
         with when(self.thread == 0):
             ptx.fence(sem="acq_rel", scope="gpu")
             ptx.red_add(turn, 1, sem="release", scope="gpu", type=u32)
-
-    def _add_in_bulk(self, place: Register) -> None:
-        """Add the consumer's part of dQ through shared memory."""
-        own = self.dq_part + self.thread * 16
-        for first in range(0, self.plan.sums, 4):
-            ptx.st(own.at(512 * first, "shared::cta"), self.dq[first : first + 4], vec="v4", type=f32)
-        ptx.fence_proxy(proxykind="async", space="shared::cta")
-        barrier(self.number + _GROUP, 128).wait()
-        with when(self.thread == 0):
-            target, source = place.at(0, "global"), self.dq_part.at(0, "shared::cta")
-            size = 512 * self.plan.sums
-            ptx.cp_reduce_async_bulk(target, source, size, bulk_group=True, redOp="add", type=f32)
-            ptx.cp_async_bulk_commit_group()
 
     # Results ------------------------------------------------------------------------------------------------
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from warploom.author import Kernel
 from warploom.diagnostics import UsageError
+from warploom.kernels.attention_plan import SPAN
 from warploom.kernels.attention_problem import AttentionProblem
 from warploom.kernels.epilogue import LOG2_E
-from warploom.kernels.hopper.attention_plan import SPAN
 from warploom.kernels.hopper.backward import attention_backward
 from warploom.kernels.hopper.backward_plan import GROUP_KEYS, HEADS, BackwardPlan, plan_for
 from warploom.kernels.hopper.backward_rows import THREADS, finish, prepare

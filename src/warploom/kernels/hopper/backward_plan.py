@@ -15,9 +15,7 @@ class BackwardPlan:
     """Plan of the kernels for dQ, dK and dV.
 
     A CTA computes dK and dV of `keys` keys. It visits blocks of `rows` rows of Q and dO, for which shared memory has
-    `stages` stages. If `prefetches`, the scores of the next block are multiplied before dK of the current block is
-    complete. If `adds_in_bulk`, one thread of a consumer adds its part of dQ from shared memory, instead of all threads
-    from registers.
+    `stages` stages.
 
     `right` and `left` limit the keys after and before the diagonal. If `packed`, the sequences of a batch are packed in
     one array. If `lengths`, each sequence of K has its own length. If `deterministic`, the CTAs add to dQ in a fixed
@@ -29,8 +27,6 @@ class BackwardPlan:
     rows: int = 64
     keys: int = 128
     stages: int = 2
-    prefetches: bool = True
-    adds_in_bulk: bool = False
     right: bool = False
     left: bool = False
     packed: bool = False
@@ -63,14 +59,9 @@ class BackwardPlan:
         return self.rows * self.head
 
     @property
-    def split(self) -> str:
-        """Division of a block of dQ among the consumers: "rows", "columns", or "transposed" columns.
-
-        The multiplication has 64 rows for each consumer. For "transposed", they are columns of dQ.
-        """
-        if self.rows == GROUP_KEYS * self.consumers:
-            return "rows"
-        return "columns" if self.rows == GROUP_KEYS else "transposed"
+    def splits_rows(self) -> bool:
+        """True if each consumer multiplies 64 rows of a block of dQ. Otherwise, it multiplies some of its columns."""
+        return self.rows > GROUP_KEYS
 
     @property
     def sums(self) -> int:

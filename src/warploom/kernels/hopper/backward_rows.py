@@ -104,11 +104,10 @@ def finish(
                 ptx.st(target.at(4 * first, "global"), words[first : first + 4], vec="v4", type="b32")
 
     with when(start < sequence.q_count):
-        is_transposed = plan.split == "transposed"
-        units = plan.block_elements // (32 if is_transposed else 16)
+        units = plan.block_elements // 16
         for first in range(0, units, THREADS):
             with when(thread + first < units) if first + THREADS > units else nullcontext():
-                (_convert_transposed if is_transposed else _convert)(plan, base, thread + first, scale, store)
+                _convert(plan, base, thread + first, scale, store)
 
 
 def _convert(plan: BackwardPlan, base: Register, unit: Register, scale: Any, store: Any) -> None:
@@ -120,26 +119,13 @@ def _convert(plan: BackwardPlan, base: Register, unit: Register, scale: Any, sto
     values = [ptx.ld(place.at(16 * n, "global"), vec="v4", type=f32) for n in range(4)]
     row = (quad >> 3) * 16 + (quad & 7)
     column = part * 8
-    if plan.split == "rows":
+    if plan.splits_rows:
         row = row + consumer * 64
     else:
         column = column + consumer * 64
     for below in (0, 1):
         pairs = [each[2 * below : 2 * below + 2] for each in values]
         store(row + 8 * below, column, [pack(plan.type, *(each * scale for each in pair)) for pair in pairs])
-
-
-def _convert_transposed(plan: BackwardPlan, base: Register, unit: Register, scale: Any, store: Any) -> None:
-    """Convert 32 sums of the transposed dQ: 16 columns of two rows."""
-    pair, warp, rest = unit % 4, unit // 4 % 4, unit // 16
-    part, consumer = rest % (plan.sums // 4), rest // (plan.sums // 4)
-    place = base + ptx.mul_wide((consumer * (plan.sums // 4) + part) * 128 + warp * 32 + pair, 16, type=u32)
-    values = [ptx.ld(place.at(64 * n, "global"), vec="v4", type=f32) for n in range(8)]
-    for below in (0, 1):
-        columns = [each[below] for each in values] + [each[2 + below] for each in values]
-        scaled = [each * scale for each in columns]
-        words = [pack(plan.type, *scaled[at : at + 2]) for at in range(0, 16, 2)]
-        store(part * 8 + pair * 2 + below, consumer * 64 + warp * 16, words)
 
 
 def _sequence(plan: BackwardPlan, sizes: Sizes) -> Sequence:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from xdsl.ir import SSAValue
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
 
 SIZES = {
     "bool": 1, "char": 1, "signed char": 1, "unsigned char": 1, "short": 2, "unsigned short": 2, "int": 4,
@@ -22,11 +24,11 @@ _NAMES = {name: name for name in SIZES} | {
 }  # fmt: skip
 """Canonical name of each type, by all names of the type."""
 WORDS = frozenset(word for name in _NAMES for word in name.split()) | {"signed"}
-"""Words that the names of types consist of."""
+"""Words in names of types, such as "unsigned"."""
 TYPEDEFS = sorted(
     WORDS - {"void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "_Bool", "std::nullptr_t"}
 )
-"""Names of types that C does not know."""
+"""Names of types for which pycparser needs a typedef."""
 FLOATS = frozenset({"float", "double", "__half", "__nv_bfloat16"})
 _UNSIGNED = frozenset(
     {"bool", "unsigned char", "unsigned short", "unsigned int", "unsigned long", "unsigned long long"}
@@ -38,7 +40,7 @@ _RANKS = ("int", "unsigned int", "long", "unsigned long", "long long", "unsigned
 class CType:
     """C type: a base type that may be `const`, the number of pointer levels, and the extents of an array.
 
-    `rows` are the extents of the arrays that the outermost pointer points to: (8,) for a row of `int t[4][8]`.
+    `rows` are the extents of the array that a pointer points to: `int (*)[8]` has the depth 1 and the rows (8,).
     """
 
     base: str
@@ -69,20 +71,43 @@ class CType:
 
     @property
     def pointer(self) -> CType:
-        """Type of a pointer to a variable of this type.
-
-        The name of an array has the type of a pointer to a row.
-        """
+        """Type of a pointer to this type, or to the first element of an array, which may be a row."""
         return CType(self.base, self.depth + 1, self.const, (), self.extents[1:])
+
+    @property
+    def plain(self) -> CType:
+        """Type of a value that is read from a variable of this type."""
+        return self if self.depth else replace(self, const=False)
 
     @property
     def is_integer(self) -> bool:
         """True for an integer type."""
-        return self.depth == 0 and not self.extents and self.base not in FLOATS | {"void", NULL.base}
+        return not self.depth and not self.extents and self.base not in FLOATS | {"void", NULL.base}
+
+    @property
+    def is_float(self) -> bool:
+        """True for a floating-point type."""
+        return not self.depth and self.base in FLOATS
+
+    @property
+    def is_number(self) -> bool:
+        """True for a type with arithmetic."""
+        return self.is_integer or self.is_float
+
+    @property
+    def is_unsigned(self) -> bool:
+        """True for an unsigned integer type or a pointer."""
+        return self.base in _UNSIGNED or self.depth > 0
 
 
+VOID = CType("void")
 INT = CType("int")
 BOOL = CType("bool")
+UNSIGNED = CType("unsigned int")
+LONG = CType("long")
+SIZE = CType("unsigned long")
+"""Type of sizes and of addresses as integers."""
+FLOAT = CType("float")
 DOUBLE = CType("double")
 DESCRIPTOR = CType("unsigned long long")
 """Type of a matrix descriptor."""
@@ -90,35 +115,28 @@ NULL = CType("std::nullptr_t")
 
 
 def type_of_words(words: list[str]) -> CType | None:
-    """Return the C type of words such as `unsigned const long long`, or None if it is unknown."""
-    const = "const" in words
-    kept = [word for word in words if word not in ("const", "volatile")]
-    if "long" in kept or "short" in kept:
-        kept = [word for word in kept if word != "int"]
-    signs = [word for word in kept if word in ("signed", "unsigned")]
-    rest = [word for word in kept if word not in ("signed", "unsigned")]
-    sign = [word for word in signs if word == "unsigned" or rest == ["char"]]
-    name = " ".join([*sign, *rest]) or ("int" if signs else "")
-    base = _NAMES.get(name)
-    return None if base is None or len(signs) > 1 else CType(base, 0, const)
+    """Return the C type of words such as `unsigned long long int`, or None if it is unknown."""
+    is_sized = "long" in words or "short" in words
+    kept = [
+        word for word in words if not (word == "signed" and "char" not in words) and not (word == "int" and is_sized)
+    ]
+    base = _NAMES.get(" ".join(sorted(kept, key=lambda word: word != "unsigned")) or "int")
+    return None if base is None or {"signed", "unsigned"} <= set(words) else CType(base)
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Value of an expression: a constant, or an SSA value. The constant of an undefined result is None.
-
-    `offset` is the constant displacement of a pointer in bytes.
-    """
+    """Value of an expression: a constant, an SSA value, or neither if it is undefined, as in 1 / 0."""
 
     type: CType
     constant: int | float | None = None
     ssa: SSAValue | None = None
-    # State space of a pointer: "global", "shared", "local", "const", or "" if it is unknown. An integer parameter of a
-    # kernel has the space of the pointer to which a cast converts it.
-    space: str = ""
+    # Constant displacement of a pointer in bytes.
     offset: int = 0
     # Size in bytes of the array that a pointer points to, or 0 if it is unknown.
     room: int = 0
+    # State space of a pointer argument: "global", "shared", "local", "const", or "" if it is unknown.
+    space: str = ""
 
     @property
     def is_null(self) -> bool:
@@ -128,26 +146,19 @@ class Value:
 
 def wrap(value: float, ctype: CType) -> int | float | None:
     """Return a constant converted to `ctype` by the rules of C++, or None if the result is undefined."""
-    if ctype.base in FLOATS and not ctype.depth:
-        return _rounded(float(value), ctype.base)
+    if ctype.is_float:
+        code = {"float": "<f", "__half": "<e"}.get(ctype.base, "<d")
+        try:
+            return struct.unpack(code, struct.pack(code, value))[0]
+        except OverflowError:
+            return math.copysign(math.inf, value)
     if ctype == BOOL:
         return int(value != 0)
-    if isinstance(value, float) and not -(2**63) <= value < 2**64:
-        return None
     bits = 8 * ctype.size
-    whole = int(value)
-    if isinstance(value, float) and not -(2 ** (bits - 1)) <= whole < 2**bits:
+    if isinstance(value, float) and not -(2 ** (bits - 1)) - 1 < value < 2**bits:
         return None
-    whole &= (1 << bits) - 1
-    return whole if ctype.base in _UNSIGNED or ctype.depth or whole < 1 << (bits - 1) else whole - (1 << bits)
-
-
-def _rounded(value: float, base: str) -> float:
-    code = {"float": "<f", "__half": "<e"}.get(base)
-    try:
-        return value if code is None else struct.unpack(code, struct.pack(code, value))[0]
-    except OverflowError:
-        return math.copysign(math.inf, value)
+    whole = int(value) & ((1 << bits) - 1)
+    return whole if ctype.is_unsigned or whole < 1 << (bits - 1) else whole - (1 << bits)
 
 
 def promoted(ctype: CType) -> CType:
@@ -157,18 +168,8 @@ def promoted(ctype: CType) -> CType:
 
 def common(one: CType, other: CType) -> CType:
     """Return the C++ result type of arithmetic on operands of two types."""
-    if is_float(one) or is_float(other):
+    if one.is_float or other.is_float:
         if one.base == other.base:
             return CType(one.base)
-        return CType("double" if "double" in (one.base, other.base) else "float")
+        return DOUBLE if "double" in (one.base, other.base) else FLOAT
     return CType(max(promoted(one).base, promoted(other).base, key=_RANKS.index))
-
-
-def is_unsigned(ctype: CType) -> bool:
-    """Return True for an unsigned integer type or a pointer."""
-    return ctype.base in _UNSIGNED or ctype.depth > 0
-
-
-def is_float(ctype: CType) -> bool:
-    """Return True for a floating-point type."""
-    return ctype.depth == 0 and ctype.base in FLOATS

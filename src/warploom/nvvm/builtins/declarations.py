@@ -1,46 +1,32 @@
-"""Declarations of CUDA C: parameters, local and global variables, types and prototypes of functions."""
+"""Declarations of CUDA C: local and global variables, types, enumerations and prototypes of functions."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, TensorType
-from xdsl.dialects.llvm import LinkageAttr, LLVMFunctionType, LLVMVoidType
-from xdsl.ir import Attribute, Block, Operation
+from xdsl.ir import Attribute
 
-from warploom.nvvm.builtins.c_types import INT, CType, Value, is_float, wrap
-from warploom.nvvm.builtins.device_functions import DEVICE_FUNCTIONS, DeviceFunctions
+from warploom.nvvm.builtins.c_types import INT, VOID, CType, Value, wrap
+from warploom.nvvm.builtins.calls import Calls
 from warploom.nvvm.builtins.emitter import memory_type
-from warploom.nvvm.builtins.expressions import VOID, Global, Place
-from warploom.nvvm.builtins.registry import BY_NAME
-from warploom.nvvm.builtins.source import FRAGMENT, CudaText
-from warploom.nvvm.dialect.types import ADDRESS_SPACES
+from warploom.nvvm.builtins.variables import ALIGN, Global, Place
 
 _SPACES = {"__shared__": "shared", "__device__": "global", "__constant__": "const", "__managed__": "global"}
-_ALIGN = 16
+_LARGEST, _LARGEST_LOCAL = 1 << 40, 1 << 19
+"""Limits of the size of a variable in bytes."""
+_LARGEST_ALIGNMENT = 1 << 16
+_INITIALIZED = 1 << 16
+"""Limit of the number of elements in an array with an initializer."""
 
 
-class Declarations(DeviceFunctions):
-    """Walk over declarations. `operations` are the functions and variables of the module."""
+class Declarations(Calls):
+    """Walk over declarations."""
 
-    def __init__(self, text: CudaText, spaces: dict[object, str]) -> None:
-        super().__init__(text, spaces)
-        self.operations: list[Operation] = []
-        self.block = Block()
-        self._names: set[str] = set()
-        self._functions: dict[str, tuple[CType, tuple[CType, ...]]] = {}
-        self._prototypes: dict[str, llvm.FuncOp] = {}
-        self._entry = Block()
-        self._function = ""
-        self._is_kernel = False
-        self._modified: set[str] = set()
-
-    def _specifiers(self, node: Any) -> dict[str, list[Any]]:
-        """Return the arguments of CUDA's specifiers of a declaration. An alignment has the name ""."""
+    def specifiers(self, node: Any) -> dict[str, list[Any]]:
+        """Return CUDA's specifiers of a declaration and their arguments. `alignas` has the name ""."""
         found: dict[str, list[Any]] = {}
         for each in node.align or ():
             value = each.alignment
@@ -53,73 +39,63 @@ class Declarations(DeviceFunctions):
                     found[""] = [value]
         return found
 
-    def _signature(self, node: Any) -> tuple[CType, tuple[CType, ...]]:
+    def signature(self, node: Any) -> tuple[CType, tuple[CType, ...]]:
         """Declare a function. Return the types of its result and of its parameters."""
+        if "__global__" in self.specifiers(node):
+            self.kernels.add(node.name)
         params: list[CType] = []
         for each in node.type.args.params if node.type.args else ():
             ctype = self.type_of(each)
-            ctype = ctype.pointer if ctype.extents else ctype
             if ctype != VOID or each.name is not None:
                 if ctype.base == "void" and not ctype.depth:
                     raise self.error("expected a parameter of a complete type, got void", each)
-                params.append(ctype)
+                params.append(ctype.pointer if ctype.extents else ctype)
         found = (replace(self.type_of(node.type.type), const=False), tuple(params))
-        if self._functions.setdefault(node.name, found) != found:
+        if self.functions.setdefault(node.name, found) != found:
             raise self.error(f"'{node.name}' was declared with other types", node)
         return found
 
-    def undeclared(self, name: str) -> Place | Value | None:
-        """Return the parameter that an undeclared name becomes, or None if the name is an error."""
-        if not self.text.is_fragment or self._function != FRAGMENT or name in BY_NAME or name in DEVICE_FUNCTIONS:
-            return None
-        ctype = replace(self.expected, extents=(), rows=())
-        return self._parameter(name, INT if ctype == VOID else ctype, name, 1)
-
-    # Variables ----------------------------------------------------------------------------------------------
-
-    @contextmanager
-    def _scope(self) -> Generator[None]:
-        self.scopes.append({})
-        yield
-        self.scopes.pop()
-
-    @contextmanager
-    def _in_entry(self) -> Generator[None]:
-        kept, self.block = self.block, self._entry
-        yield
-        self.block = kept
-
-    def _parameter(self, name: str, ctype: CType, key: object, scope: int = -1) -> Place | Value:
-        argument = self._entry.insert_arg(memory_type(ctype), len(self._entry.args))
-        # Kernels receive addresses only of global memory.
-        space = "global" if self._is_kernel and (ctype.depth or ctype.is_integer) else ""
-        with self._in_entry():
-            if name not in self._modified:
-                value = replace(self.from_memory(argument, ctype), space=space)
-                self.scopes[scope][name] = value
-                return value
-            place = self._local(name, ctype, key, scope)
-            self.add(llvm.StoreOp(argument, self.ssa(place.address), ctype.size))
-        self.note_space(place.name, space)
-        return place
-
-    def _local(self, name: str, ctype: CType, key: object, scope: int = -1) -> Place:
-        with self._in_entry():
-            size = self.integer(1)
-            alignment = max(4, ctype.element.size if not ctype.extents else _ALIGN)
-            pointer = self.result(llvm.AllocaOp(size, memory_type(ctype), alignment))
-        address = Value(replace(ctype, depth=ctype.depth + 1, extents=()), None, pointer, "local", 0, ctype.size)
-        place = Place(address, ctype, (self._function, key))
-        self.scopes[scope][name] = place
-        return place
-
-    def _typedef(self, node: Any) -> None:
+    def _do_Typedef(self, node: Any) -> None:  # noqa: N802
         self.scopes[-1][node.name] = self.type_of(node)
+
+    def _do_DeclList(self, node: Any) -> None:  # noqa: N802
+        for each in node.decls:
+            self._do_Decl(each)
+
+    def _do_Decl(self, node: Any) -> None:  # noqa: N802
+        """Declare a variable, a function or an enumeration."""
+        self._enumerators(node.type)
+        if node.name is None:
+            return
+        if type(node.type).__name__ == "FuncDecl":
+            self.signature(node)
+            return
+        ctype = self._declared_type(node)
+        if node.name in self.scopes[-1]:
+            raise self.error(f"'{node.name}' is declared twice", node)
+        specifiers = self.specifiers(node)
+        words = [word for word in specifiers if word in _SPACES]
+        if ctype.const and not ctype.depth and not ctype.extents and node.init is not None and not words:
+            value = self.without_effects(node.init)
+            if value.constant is not None:
+                self.scopes[-1][node.name] = self.implicit(value, ctype, node.init)
+                return
+        if words or "static" in node.storage:
+            self.scopes[-1][node.name] = self._global(
+                node, ctype, _SPACES[words[-1]] if words else "global", specifiers
+            )
+        elif len(self.scopes) == 1:
+            expected = "expected __device__, __constant__ or __shared__ before a variable outside a function"
+            raise self.error(expected, node)
+        else:
+            place = self.local(node.name, ctype)
+            if node.init is not None:
+                self._initialise(place, node.init)
 
     def _enumerators(self, node: Any) -> None:
         """Declare the constants of the enumeration in a declaration."""
         while node is not None and type(node).__name__ != "Enum":
-            node = getattr(node, "type", None) if not isinstance(getattr(node, "type", None), str) else None
+            node = node.type if hasattr(node, "type") and not isinstance(node.type, str) else None
         number = 0
         for each in node.values.enumerators if node is not None and node.values else ():
             if each.value is not None:
@@ -130,133 +106,80 @@ class Declarations(DeviceFunctions):
             self.scopes[-1][each.name] = Value(INT, number)
             number += 1
 
-    def _declare(self, node: Any) -> None:
-        """Declare a variable, a function or an enumeration."""
-        self._enumerators(node.type)
-        if node.name is None:
-            return
-        if type(node.type).__name__ == "FuncDecl":
-            self._prototype(node)
-            return
-        ctype = self._declared_type(node)
-        if node.name in self.scopes[-1]:
-            raise self.error(f"'{node.name}' is declared twice", node)
-        specifiers = self._specifiers(node)
-        words = [word for word in specifiers if word in _SPACES]
-        inside = len(self.scopes) > 1
-        if ctype.const and not ctype.depth and not ctype.extents and node.init is not None and not words:
-            value = self.without_effects(node.init)
-            if value.constant is not None:
-                self.scopes[-1][node.name] = self.convert(self.implicit(value, ctype, node.init), ctype)
-                return
-        if not inside and not words:
-            raise self.error(
-                "expected __device__, __constant__ or __shared__ before a variable outside a function", node
-            )
-        if words or "static" in node.storage:
-            self._global(node, ctype, _SPACES[words[-1]] if words else "global", specifiers)
-            return
-        place = self._local(node.name, ctype, (node.name, self.text.span(node).start))
-        if node.init is not None:
-            self._initialise(place, ctype, node.init)
-
     def _declared_type(self, node: Any) -> CType:
         ctype = self.type_of(node)
         if ctype.extents and ctype.extents[0] == 0 and type(node.init).__name__ == "InitList":
             ctype = replace(ctype, extents=(len(node.init.exprs), *ctype.extents[1:]))
         if ctype.base == "void" and not ctype.depth:
             raise self.error("expected a variable of a complete type, got void", node)
-        if 0 in ctype.extents and not ("extern" in node.storage and "__shared__" in self._specifiers(node)):
+        limit = _LARGEST if "static" in node.storage or self.specifiers(node) else _LARGEST_LOCAL
+        if ctype.size > limit:
+            raise self.error(f"expected a variable of at most {limit} bytes, got {ctype.size}", node)
+        if 0 in ctype.extents and not ("extern" in node.storage and "__shared__" in self.specifiers(node)):
             raise self.error("an array's extent must be a positive constant", node)
         return ctype
 
-    def _prototype(self, node: Any) -> None:
-        result, params = self._signature(node)
-        kind = LLVMFunctionType([*map(memory_type, params)], LLVMVoidType() if result == VOID else memory_type(result))
-        self._prototypes[node.name] = llvm.FuncOp(node.name, kind, LinkageAttr("external"))
-
-    def _initialise(self, place: Place, ctype: CType, node: Any) -> None:
+    def _initialise(self, place: Place, node: Any) -> None:
         """Store the initial value of a local variable. Elements of an array without an initializer are zero."""
+        ctype = place.type
         if not ctype.extents:
             if type(node).__name__ == "InitList":
                 raise self.error(f"expected a value of type {ctype}, got a list", node)
-            value = self.value(node, ctype)
-            self.write(self.implicit(value, ctype, node), place)
+            self.write(self.implicit(self.value(node, ctype), ctype, node), place)
             return
+        first = replace(place.address, type=replace(ctype.element, depth=ctype.depth + 1))
         for at, each in enumerate(self._flattened(node, ctype)):
             element = Value(INT, 0) if each is None else self.value(each, ctype.element)
-            first = replace(place.address, type=replace(ctype.element, depth=ctype.depth + 1))
-            address = self.ssa(self.moved(first, Value(INT, at)))
-            self.store(self.implicit(element, ctype.element, each or node), address)
+            found = Place(self.moved(first, Value(INT, at)), ctype.element)
+            self.write(self.implicit(element, ctype.element, each or node), found)
 
     def _flattened(self, node: Any, ctype: CType) -> list[Any]:
         """Return the initializer of each element of an array, or None for an element without one."""
         if type(node).__name__ != "InitList":
             raise self.error("expected a list of initializers for an array", node)
         inner = replace(ctype, extents=ctype.extents[1:])
-        count = ctype.size // inner.size
+        count = ctype.size // ctype.element.size
+        if count > _INITIALIZED:
+            raise self.error(f"expected at most {_INITIALIZED} elements in an array with an initializer", node)
         nested = inner.extents and any(type(each).__name__ == "InitList" for each in node.exprs)
-        size = inner.size // ctype.element.size
         found: list[Any] = []
         for each in node.exprs:
             if type(each).__name__ == "NamedInitializer":
                 raise self.error("cannot lower an initializer with a designator", each)
             found += self._flattened(each, inner) if nested else [each]
-        if len(found) > count * size:
-            raise self.error(f"expected at most {count * size} initializers, got {len(found)}", node)
-        return found + [None] * (count * size - len(found))
+        if len(found) > count:
+            raise self.error(f"expected at most {count} initializers, got {len(found)}", node)
+        return found + [None] * (count - len(found))
 
     # Global variables ---------------------------------------------------------------------------------------
 
-    def global_name(self, name: str) -> str:
-        """Return a name that no global variable or function of the module has."""
-        found, number = name, 0
-        while found in self._names:
-            number += 1
-            found = f"{name}_{number}"
-        self._names.add(found)
-        return found
-
-    def add_global(self, variable: llvm.GlobalOp) -> None:
-        """Add a global variable to the module."""
-        self.operations.append(variable)
-
-    def _global(self, node: Any, ctype: CType, space: str, specifiers: dict[str, list[Any]]) -> None:
-        is_extern = "extern" in node.storage
-        inside = len(self.scopes) > 1
+    def _global(self, node: Any, ctype: CType, space: str, specifiers: dict[str, list[Any]]) -> Global:
+        is_extern, is_local = "extern" in node.storage, len(self.scopes) > 1 or "static" in node.storage
         if space == "shared" and node.init is not None:
             raise self.error("expected a __shared__ variable without an initializer", node)
-        align = max(_ALIGN, *(self.constant(each) or 0 for each in specifiers.get("", ())), 0)
-        linkage = "external" if is_extern or not (inside or "static" in node.storage) else "internal"
-        value: Attribute | None = None
-        if space != "shared" and not is_extern:
-            value = self._initial(node, ctype)
-        name = node.name if is_extern and node.name in self._names else self.global_name(node.name)
-        if (
-            name != node.name
-            or not is_extern
-            or not any(isinstance(each, llvm.GlobalOp) and each.sym_name.data == name for each in self.operations)
-        ):
-            self.add_global(
-                llvm.GlobalOp(memory_type(ctype), name, linkage, ADDRESS_SPACES[space], value=value, alignment=align)
-            )
-        self.scopes[-1][node.name] = Global(name, space, ctype)
+        value = None if space == "shared" or is_extern else self._initial(node, ctype)
+        known = (each.sym_name.data for each in self.operations if isinstance(each, llvm.GlobalOp))
+        if is_extern and node.name in known:
+            return Global(node.name, space, ctype)
+        align = max((self.constant(each) or 0 for each in specifiers.get("", ())), default=0)
+        if align & (align - 1) or align > _LARGEST_ALIGNMENT:
+            raise self.error(f"expected a power of two up to {_LARGEST_ALIGNMENT} as the alignment, got {align}", node)
+        linkage = "external" if is_extern or not is_local else "internal"
+        return self.variable(node.name, ctype, space, linkage, value=value, alignment=max(ALIGN, align))
 
     def _initial(self, node: Any, ctype: CType) -> Attribute:
         """Return the initial value of a variable in global or constant memory."""
         element = ctype.element
         if element.depth:
             raise self.error("cannot lower a pointer in global memory; expected a number", node)
-        listed = node.init is not None and ctype.extents
-        nodes = self._flattened(node.init, ctype) if listed else [node.init]
         numbers: list[int | float] = []
-        for each in nodes:
+        # One number fills an array without an initializer.
+        for each in self._flattened(node.init, ctype) if node.init is not None and ctype.extents else [node.init]:
             value = Value(INT, 0) if each is None else self.implicit(self.without_effects(each), element, each)
             if value.constant is None:
                 raise self.error("expected a constant initializer outside a function", each)
-            constant = wrap(value.constant, replace(element, const=False))
-            numbers.append(constant or 0)
+            numbers.append(wrap(value.constant, element.plain) or 0)
         kind: Any = memory_type(element)
         if ctype.extents:
             return DenseIntOrFPElementsAttr.from_list(TensorType(kind, list(ctype.extents)), numbers)
-        return FloatAttr(float(numbers[0]), kind) if is_float(element) else IntegerAttr(int(numbers[0]), kind)
+        return FloatAttr(float(numbers[0]), kind) if element.is_float else IntegerAttr(int(numbers[0]), kind)

@@ -2,83 +2,57 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import StringAttr, i1, i8
-from xdsl.dialects.llvm import LLVMArrayType
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.dialects.builtin import StringAttr, i1
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from warploom.diagnostics.wording import did_you_mean
-from warploom.nvvm.builtins.c_types import BOOL, DOUBLE, INT, NULL, CType, Value, common, is_float, type_of_words, wrap
-from warploom.nvvm.builtins.emitter import COMPARISONS, LONG, Emitter, memory_type
-from warploom.nvvm.builtins.source import BuiltinError, CudaText
-from warploom.nvvm.dialect.types import ADDRESS_SPACES, pointer_to
+from warploom.nvvm.builtins.c_types import (
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    NULL,
+    SIZE,
+    UNSIGNED,
+    VOID,
+    CType,
+    Value,
+    common,
+    type_of_words,
+    wrap,
+)
+from warploom.nvvm.builtins.emitter import ARITHMETIC, COMPARISONS, memory_type
+from warploom.nvvm.builtins.registry import BY_NAME
+from warploom.nvvm.builtins.spaces import is_constant_memory
+from warploom.nvvm.builtins.variables import Place, Variables
 
-_ESCAPES = dict(zip("abfnrtv\\'\"?", b"\a\b\f\n\r\t\v\\'\"?", strict=True)) | {str(n): n for n in range(8)}
+_ESCAPES = dict(zip("abfnrtv\\'\"?", "\a\b\f\n\r\t\v\\'\"?", strict=True))
+_ESCAPE = re.compile(r"""\\(?:([abfnrtv\\'"?])|([0-7]{1,3})|x([0-9a-fA-F]+))?""")
+_DIGITS = 100
+"""Length of an integer that has more than 64 bits in each notation."""
 _REGISTERS = {"threadIdx": "tid", "blockIdx": "ctaid", "blockDim": "ntid", "gridDim": "nctaid"}
 """Special register of each variable of CUDA."""
 _WORDS = {
     "true": Value(BOOL, 1), "false": Value(BOOL, 0), "nullptr": Value(NULL, 0), "NULL": Value(LONG, 0),
     "warpSize": Value(INT, 32),
 }  # fmt: skip
-_NODES = {"Label": "a label", "CompoundLiteral": "a compound literal", "InitList": "a list of initializers here"}
-_INTEGRAL = frozenset({"%", "&", "|", "^", "<<", ">>"})
-UNSIGNED = CType("unsigned int")
-VOID = CType("void")
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Variable in memory: its address and C type. `name` identifies a whole variable."""
-
-    address: Value
-    type: CType
-    name: object = None
-
-
-@dataclass(frozen=True, slots=True)
-class Global:
-    """Variable of the module."""
-
-    name: str
-    space: str
-    type: CType
-
-
-class Expressions(Emitter):
+class Expressions(Variables):
     """Walk over the expressions of a syntax tree.
 
-    `expected` is the type that an undeclared name has in a fragment. `spaces` has the state space of the pointers in
-    each variable. It is known after a first walk, so the walk is repeated while `stale` is set.
+    `expected` is the type that an undeclared name has in a fragment.
     """
 
-    def __init__(self, text: CudaText, spaces: dict[object, str]) -> None:
-        self.text = text
-        self.scopes: list[dict[str, Value | Place | Global | CType]] = [{}]
-        self.expected: CType = INT
-        self.spaces = spaces
-        self.stale = False
-        self._read_spaces: set[object] = set()
-
-    def error(self, message: str, node: Any, hint: str = "") -> BuiltinError:
-        """Return an error at the token at which a node begins."""
-        return self.text.error(message, self.text.span(node), hint)
-
-    def refused(self, node: Any) -> BuiltinError:
-        """Return the error for a node that cannot be lowered."""
-        name = type(node).__name__
-        return self.error(f"cannot lower {_NODES.get(name, name)}", node)
-
-    def undeclared(self, name: str) -> Place | Value | None:
-        """Return the parameter that an undeclared name becomes, or None if the name is an error."""
-        raise NotImplementedError
-
-    def call(self, name: str, node: Any) -> Value:
-        """Return the result of a call."""
-        raise NotImplementedError
+    expected: CType = INT
 
     # Types --------------------------------------------------------------------------------------------------
 
@@ -92,9 +66,8 @@ class Expressions(Emitter):
                 return replace(found, const=found.const or "const" in node.quals)
             case "PtrDecl":
                 pointee = self.type_of(node.type)
-                if pointee.extents:
-                    return replace(pointee, depth=pointee.depth + 1, extents=(), rows=pointee.extents)
-                return replace(pointee, depth=pointee.depth + 1)
+                rows = pointee.extents or pointee.rows
+                return replace(pointee, depth=pointee.depth + 1, extents=(), rows=rows)
             case "ArrayDecl":
                 element = self.type_of(node.type)
                 return replace(element, extents=(self._extent(node), *element.extents))
@@ -129,23 +102,12 @@ class Expressions(Emitter):
         return value.constant if isinstance(value.constant, int) else None
 
     def without_effects(self, node: Any) -> Value:
-        """Return the value of an expression that is not executed."""
-        kept, self.block = self.block, Block()
-        value = self.value(node)
-        self.block = kept
-        return value
+        """Return the value of an expression whose operations are discarded, such as the operand of `sizeof`."""
+        block = Block()
+        with self.inside(block, Region(block)):
+            return self.value(node)
 
     # Places -------------------------------------------------------------------------------------------------
-
-    def find(self, name: str) -> Value | Place | None:
-        """Return the innermost variable or constant with a name."""
-        found = next((scope[name] for scope in reversed(self.scopes) if name in scope), None)
-        if isinstance(found, Global):
-            pointer = replace(found.type, depth=found.type.depth + 1, extents=())
-            address = self.result(llvm.AddressOfOp(found.name, pointer_to(ADDRESS_SPACES[found.space])))
-            generic = self.cast("addrspacecast", address, pointer_to(0))
-            return Place(Value(pointer, None, generic, found.space, 0, found.type.size), found.type)
-        return None if isinstance(found, CType) else found
 
     def place(self, node: Any) -> Place:
         """Return the variable that an expression designates."""
@@ -154,13 +116,16 @@ class Expressions(Emitter):
                 found = self._name(node)
                 if isinstance(found, Place):
                     return found
+                if node.name not in _WORDS:
+                    raise self.error(f"expected a variable, got the constant '{node.name}'", node)
             case "ArrayRef":
                 pointer = self.value(node.name, self._expected_pointer())
                 index = self.value(node.subscript, INT)
                 if index.type.depth:
                     pointer, index = index, pointer
                 self._expect_pointer(pointer, node)
-                self._expect_integer(index, node.subscript)
+                if not index.type.is_integer:
+                    raise self.error(f"expected an integer, got {index.type}", node.subscript)
                 moved = self.moved(pointer, index)
                 return Place(moved, moved.type.pointee)
             case "UnaryOp" if node.op == "*":
@@ -172,11 +137,14 @@ class Expressions(Emitter):
         raise self.error("expected a variable, got a value", node)
 
     def _name(self, node: Any) -> Value | Place:
-        found = self.find(node.name) or _WORDS.get(node.name) or self.undeclared(node.name)
-        if found is None:
-            names = [name for scope in self.scopes for name in scope]
-            raise self.error(f'identifier "{node.name}" is undefined', node, did_you_mean(node.name, names))
-        return found
+        name: str = node.name
+        if (found := self.find(name) or _WORDS.get(name)) is not None:
+            return found
+        if self.text.is_fragment and len(self.scopes) > 1 and name not in BY_NAME:
+            ctype = replace(self.expected, extents=(), rows=())
+            return self.parameter(name, INT if ctype == VOID else ctype, scope=1)
+        names = [name for scope in self.scopes for name in scope]
+        raise self.error(f'identifier "{name}" is undefined', node, did_you_mean(name, names))
 
     def _expected_pointer(self) -> CType:
         return replace(self.expected, depth=self.expected.depth + 1)
@@ -185,33 +153,8 @@ class Expressions(Emitter):
         if not value.type.depth or (value.type.depth == 1 and value.type.base == "void"):
             raise self.error(f"expected a pointer to a complete type, got {value.type}", node)
 
-    def _expect_integer(self, value: Value, node: Any) -> None:
-        if not value.type.is_integer:
-            raise self.error(f"expected an integer, got {value.type}", node)
-
-    def read(self, place: Place) -> Value:
-        """Return the value of a variable. An array becomes a pointer to its first element."""
-        if place.type.extents:
-            return replace(place.address, type=place.type.pointer)
-        self._read_spaces.add(place.name)
-        loaded = self.result(llvm.LoadOp(self.ssa(place.address), memory_type(place.type), place.type.size))
-        return replace(self.from_memory(loaded, place.type), space=self.spaces.get(place.name, ""))
-
-    def write(self, value: Value, place: Place) -> None:
-        """Store a value in a variable."""
-        if place.name is not None and not value.is_null:
-            self.note_space(place.name, value.space)
-        self.store(value, self.ssa(place.address))
-
-    def note_space(self, name: object, space: str) -> None:
-        """Record the state space of a pointer that a variable contains. "" is unknown."""
-        known = self.spaces.get(name)
-        joined = space if known in (None, space) else ""
-        self.stale |= joined != (known or "") and name in self._read_spaces
-        self.spaces[name] = joined
-
     def implicit(self, value: Value, ctype: CType, node: Any) -> Value:
-        """Return a value converted to `ctype`. Errors: BuiltinError if C++ has no implicit conversion."""
+        """Return a value after the implicit conversion to `ctype`. Errors: BuiltinError if C++ has none."""
         source = value.type
         if ctype.depth:
             same = (source.base, source.depth, source.rows) == (ctype.base, ctype.depth, ctype.rows)
@@ -227,9 +170,13 @@ class Expressions(Emitter):
 
     def value(self, node: Any, expected: CType | None = None) -> Value:
         """Return the value of an expression. `expected` is the type of an undeclared name in it."""
-        kept, self.expected = self.expected, expected or self.expected
-        found = getattr(self, f"_visit_{type(node).__name__}", self._visit_unknown)(node)
-        self.expected = kept
+        kept = self.expected, self.position
+        self.expected, self.position = expected or self.expected, self.text.span(node)
+        visit = getattr(self, f"_visit_{type(node).__name__}", None)
+        if visit is None:
+            raise self.refused(node)
+        found = visit(node)
+        self.expected, self.position = kept
         return found
 
     def condition(self, node: Any) -> Value:
@@ -238,9 +185,6 @@ class Expressions(Emitter):
         if value.type in (VOID, NULL):
             raise self.error(f"expected a condition, got a value of type {value.type}", node)
         return self.convert(value, BOOL)
-
-    def _visit_unknown(self, node: Any) -> Value:
-        raise self.refused(node)
 
     def _visit_ID(self, node: Any) -> Value:  # noqa: N802
         found = self._name(node)
@@ -251,7 +195,9 @@ class Expressions(Emitter):
 
     def _visit_StructRef(self, node: Any) -> Value:  # noqa: N802
         name = getattr(node.name, "name", "")
-        if name not in _REGISTERS or node.type != "." or node.field.name not in ("x", "y", "z"):
+        if name in _REGISTERS and node.type == "." and node.field.name not in ("x", "y", "z"):
+            raise self.error(f"unknown member '{node.field.name}' of {name}; expected x, y or z", node)
+        if name not in _REGISTERS or node.type != ".":
             raise self.error("cannot lower a member; expected threadIdx, blockIdx, blockDim or gridDim", node)
         return self.intrinsic(f"llvm.nvvm.read.ptx.sreg.{_REGISTERS[name]}.{node.field.name}", [], UNSIGNED)
 
@@ -266,60 +212,62 @@ class Expressions(Emitter):
     def _visit_Constant(self, node: Any) -> Value:  # noqa: N802
         text: str = node.value
         if node.type == "string":
-            return self._string(node)
+            body = self.string(node) + "\0"
+            ctype = CType("char", 0, const=True, extents=(len(body.encode()),))
+            found = self.variable("string", ctype, "global", "internal", value=StringAttr(body), constant=True)
+            return self.read(self.place_of(found))
         if node.type == "char":
-            return Value(CType("char"), self._character(node))
-        if not any(mark in node.type for mark in ("float", "double")):
-            return _integer(text)
-        ctype = CType("float") if text[-1] in "fF" and not text.startswith("0x") else DOUBLE
-        digits = text.rstrip("fFlL")
-        return Value(ctype, wrap(float.fromhex(digits) if "p" in digits.lower() else float(digits), ctype))
+            if len(body := self._characters(node)) != 1:
+                raise self.error(f"unknown character {text}", node)
+            return Value(CType("char"), wrap(ord(body), CType("char")))
+        if any(mark in node.type for mark in ("float", "double")):
+            ctype = FLOAT if text[-1] in "fF" and not text.startswith("0x") else DOUBLE
+            digits = text.rstrip("fFlL")
+            try:
+                return Value(ctype, wrap(float.fromhex(digits) if "p" in digits.lower() else float(digits), ctype))
+            except OverflowError:
+                return Value(ctype, math.inf)
+        if len(text) > _DIGITS or (found := _integer(text)) is None:
+            raise self.error("expected an integer of at most 64 bits", node)
+        return found
 
-    def _character(self, node: Any) -> int:
-        body = node.value[1:-1]
-        if len(body) == 1 and body.isascii():
-            return ord(body)
-        if body[1:] not in _ESCAPES:
-            raise self.error(f"unknown character {node.value}", node)
-        return _ESCAPES[body[1:]]
+    def string(self, node: Any) -> str:
+        """Return the text of a string literal."""
+        if getattr(node, "type", "") != "string":
+            raise self.error("expected a string", node)
+        try:
+            return self._characters(node).encode("latin-1").decode()
+        except UnicodeDecodeError:
+            raise self.error("expected text in UTF-8 in a string", node) from None
 
-    def _string(self, node: Any) -> Value:
-        body = node.value[1:-1].encode().decode("unicode_escape") + "\0"
-        kind = LLVMArrayType(len(body), i8)
-        name = self.global_name("string")
-        space = ADDRESS_SPACES["global"]
-        self.add_global(llvm.GlobalOp(kind, name, "internal", space, constant=True, value=StringAttr(body)))
-        self.scopes[0][name] = Global(name, "global", CType("char", 0, const=True, extents=(len(body),)))
-        found = self.find(name)
-        assert isinstance(found, Place)
-        return self.read(found)
+    def _characters(self, node: Any) -> str:
+        """Return the bytes of a literal, each as one character."""
 
-    def global_name(self, name: str) -> str:
-        """Return a name that no global variable or function of the module has."""
-        raise NotImplementedError
+        def decoded(found: re.Match[str]) -> str:
+            letter, octal, digits = found.groups()
+            if not letter and not octal and not digits:
+                expected = r"expected \n, \t, \0, \x41 or the like"
+                raise self.error(f"unknown escape sequence in {node.value[:40]}; {expected}", node)
+            return _ESCAPES[letter] if letter else chr((int(octal, 8) if octal else int(digits, 16)) & 0xFF)
 
-    def add_global(self, variable: llvm.GlobalOp) -> None:
-        """Add a global variable to the module."""
-        raise NotImplementedError
+        return _ESCAPE.sub(decoded, node.value[1:-1].encode().decode("latin-1"))
 
     def _visit_Cast(self, node: Any) -> Value:  # noqa: N802
         ctype = self.type_of(node.to_type)
         value = self.value(node.expr, ctype)
         if ctype == VOID:
             return Value(VOID)
-        if VOID in (value.type, replace(ctype, const=False)) or (ctype.depth and is_float(value.type)):
-            raise self.error(f'cannot convert a value of type "{value.type}" to "{ctype}"', node)
-        if value.type.depth and is_float(ctype):
+        pointer_and_float = (ctype.depth and value.type.is_float) or (value.type.depth and ctype.is_float)
+        if VOID in (value.type, ctype.plain) or pointer_and_float:
             raise self.error(f'cannot convert a value of type "{value.type}" to "{ctype}"', node)
         return self.convert(value, ctype)
 
     def _visit_UnaryOp(self, node: Any) -> Value:  # noqa: N802
         sign: str = node.op
         if sign in ("sizeof", "_Alignof"):
-            is_type = type(node.expr).__name__ == "Typename"
-            return Value(CType("unsigned long"), (self.type_of(node.expr) if is_type else self._type(node.expr)).size)
+            return Value(SIZE, self._measured(node.expr).size)
         if sign == "&":
-            return self._address(node)
+            return self._address(node.expr)
         if sign == "*":
             return self.read(self.place(node))
         if sign.strip("p") in ("++", "--"):
@@ -328,37 +276,31 @@ class Expressions(Emitter):
             new = self.assign(node, place, self.binary(node, sign[-1], old, Value(INT, 1)))
             return old if sign[0] == "p" else new
         if sign == "!":
-            value = self.condition(node.expr)
-            if value.constant is not None:
-                return Value(BOOL, int(not value.constant))
-            return Value(BOOL, None, self.result(llvm.XOrOp(self.ssa(value), self.integer(1, 1))))
+            return self.compare("==", self.condition(node.expr), Value(BOOL, 0), BOOL)
         value = self.value(node.expr)
-        if not (value.type.is_integer or (is_float(value.type) and sign != "~")):
+        if not (value.type.is_integer or (value.type.is_float and sign != "~")):
             raise self.error(f"operator {sign} is not defined for {value.type}", node)
-        return self.negated(sign, value)
+        return self.unary(sign, value)
 
-    def _type(self, node: Any) -> CType:
-        """Return the type of an expression that is not executed. An array does not become a pointer."""
-        if type(node).__name__ in ("ID", "ArrayRef"):
-            kept, self.block = self.block, Block()
-            found = self._name(node) if type(node).__name__ == "ID" else self.place(node)
-            self.block = kept
-            return found.type
-        return self.without_effects(node).type
+    def _measured(self, node: Any) -> CType:
+        """Return the type that `sizeof` measures: an array does not become a pointer."""
+        match type(node).__name__:
+            case "Typename":
+                return self.type_of(node)
+            case "ID" | "ArrayRef":
+                with self.inside(Block()):
+                    return (self._name(node) if type(node).__name__ == "ID" else self.place(node)).type
+            case _:
+                return self.without_effects(node).type
 
     def _address(self, node: Any) -> Value:
-        """Return the address of a variable. The name of an undeclared fragment is a pointer."""
-        inner, kept = node.expr, self.expected
-        if type(inner).__name__ == "ID" and self.find(inner.name) is None:
-            self.expected = kept if kept.depth else replace(kept, depth=1)
-            if (found := self.undeclared(inner.name)) is not None:
-                self.expected = kept
-                return self.read(found) if isinstance(found, Place) else found
+        """Return the address of a variable. An undeclared name in a fragment becomes a pointer."""
+        kept = self.expected
+        if type(node).__name__ == "ID" and self.text.is_fragment and not (self.find(node.name) or node.name in _WORDS):
+            return self.value(node, kept if kept.depth else self._expected_pointer())
         self.expected = replace(kept, depth=max(kept.depth - 1, 0))
-        place = self.place(inner)
+        place = self.place(node)
         self.expected = kept
-        if place.name is not None and place.type.depth:
-            self.note_space(place.name, "")  # a store through the address may change the pointer
         pointer = place.type.pointer if place.type.extents else replace(place.type, depth=place.type.depth + 1)
         return replace(place.address, type=pointer)
 
@@ -374,13 +316,13 @@ class Expressions(Emitter):
     def binary(self, node: Any, sign: str, left: Value, right: Value) -> Value:
         """Return the result of a binary operator, such as "+"."""
         a, b = left.type, right.type
-        numbers = all(each.is_integer or is_float(each) for each in (a, b))
-        if numbers and sign not in COMPARISONS and not (sign in _INTEGRAL and not (a.is_integer and b.is_integer)):
-            return self.arithmetic(sign, left, right)
-        if numbers and sign in COMPARISONS:
-            return self.compare(sign, left, right, common(a, b))
+        if a.is_number and b.is_number:
+            if sign in COMPARISONS:
+                return self.compare(sign, left, right, common(a, b))
+            if (a.is_integer and b.is_integer) or ARITHMETIC[sign][-1] is not None:
+                return self.arithmetic(sign, left, right)
         if sign in COMPARISONS and (a.depth or left.is_null) and (b.depth or right.is_null):
-            return self.compare(sign, left, right, a if a.depth else b if b.depth else CType("void", 1))
+            return self.compare(sign, left, right, a if a.depth else b if b.depth else VOID.pointer)
         if sign in ("+", "-") and a.depth and b.is_integer:
             self._expect_pointer(left, node)
             return self.moved(left, right, 1 if sign == "+" else -1)
@@ -397,13 +339,15 @@ class Expressions(Emitter):
         if place.type.extents or (place.type.const and not place.type.depth):
             kind = "an array" if place.type.extents else "a constant"
             raise self.error(f"cannot assign to {kind}; expected a variable", node)
+        if is_constant_memory(self.ssa(place.address)):
+            raise self.error("cannot assign to a variable in constant memory", node)
         converted = self.implicit(value, place.type, node)
         self.write(converted, place)
         return converted
 
     def _visit_Assignment(self, node: Any) -> Value:  # noqa: N802
+        right = self.value(node.rvalue, self._measured(node.lvalue))
         place = self.place(node.lvalue)
-        right = self.value(node.rvalue, place.type)
         if node.op != "=":
             right = self.binary(node, node.op[:-1], self.read(place), right)
             right = right if right.type.depth else self.convert(right, place.type)
@@ -414,23 +358,16 @@ class Expressions(Emitter):
         left = self.condition(node.left)
         if left.constant is not None:
             return Value(BOOL, stops) if bool(left.constant) == bool(stops) else self.condition(node.right)
-        start, other, end = self.block, Block(), Block(arg_types=[self.ssa(left).type])
-        self.block = other
-        right = self.condition(node.right)
-        self.add(llvm.BrOp(end, self.ssa(right)))
-        self.block = start
-        constant = self.integer(stops, 1)
-        condition = self.ssa(left)
+        other, end = Block(), Block(arg_types=[i1])
+        known, condition = self.integer(stops, 1), self.ssa(left)
         if stops:
-            self.add(llvm.CondBrOp(condition, end, [constant], other, []))
+            self.add(llvm.CondBrOp(condition, end, [known], other, []))
         else:
-            self.add(llvm.CondBrOp(condition, other, [], end, [constant]))
-        self.start(other, end)
+            self.add(llvm.CondBrOp(condition, other, [], end, [known]))
+        self.start(other)
+        self.add(llvm.BrOp(end, self.ssa(self.condition(node.right))))
+        self.start(end)
         return Value(BOOL, None, end.args[0])
-
-    def start(self, *blocks: Block) -> None:
-        """Add blocks to the function and continue at the last one."""
-        raise NotImplementedError
 
     def _visit_TernaryOp(self, node: Any) -> Value:  # noqa: N802
         chosen = self.condition(node.cond)
@@ -438,56 +375,45 @@ class Expressions(Emitter):
             yes, no = (self.without_effects(each) for each in (node.iftrue, node.iffalse))
             value = self.value(node.iftrue if chosen.constant else node.iffalse)
             return value if yes.type == VOID else self.convert(value, self._united(node, yes, no))
-        yes_block, no_block = Block(), Block()
-        self.add(llvm.CondBrOp(self.ssa(chosen), yes_block, [], no_block, []))
-        self.start(yes_block)
-        yes, yes_end = self.value(node.iftrue), self.block
-        self.start(no_block)
-        no = self.value(node.iffalse)
-        ctype, end = VOID, Block()
-        first: list[SSAValue] = []
-        second: list[SSAValue] = []
-        if not yes.type == no.type == VOID:
-            ctype = self._united(node, yes, no)
-            second.append(self.ssa(self.convert(no, ctype)))
-            no_end, self.block = self.block, yes_end
-            first.append(self.ssa(self.convert(yes, ctype)))
-            yes_end, self.block = self.block, no_end
-            end = Block(arg_types=[first[0].type])
-        self.add(llvm.BrOp(end, *second))
-        yes_end.add_op(llvm.BrOp(end, *first))
+        blocks = Block(), Block()
+        self.add(llvm.CondBrOp(self.ssa(chosen), blocks[0], [], blocks[1], []))
+        ends: list[tuple[Block, Value]] = []
+        for block, branch in zip(blocks, (node.iftrue, node.iffalse), strict=True):
+            self.start(block)
+            value = self.value(branch)
+            ends.append((self.block, value))
+        (_, yes), (_, no) = ends
+        ctype = VOID if yes.type == no.type == VOID else self._united(node, yes, no)
+        end = Block(arg_types=[] if ctype == VOID else [i1 if ctype.plain == BOOL else memory_type(ctype)])
+        for block, value in ends:
+            with self.inside(block):
+                self.add(llvm.BrOp(end, *([] if ctype == VOID else [self.ssa(self.convert(value, ctype))])))
         self.start(end)
-        return Value(ctype, None, end.args[0] if first else None, yes.space if yes.space == no.space else "")
+        return Value(ctype, None, end.args[0] if end.args else None)
 
     def _united(self, node: Any, yes: Value, no: Value) -> CType:
         a, b = yes.type, no.type
-        if replace(a, const=False) == replace(b, const=False):
+        if replace(a, const=b.const) == b:
             return replace(a, const=a.const or b.const)
         if a.depth and no.is_null:
             return a
         if b.depth and yes.is_null:
             return b
-        if all(each.is_integer or is_float(each) for each in (a, b)):
+        if a.is_number and b.is_number:
             return common(a, b)
         raise self.error(f'expected two values of one type, got "{a}" and "{b}"', node)
 
-    def _visit_FuncCall(self, node: Any) -> Value:  # noqa: N802
-        if type(node.name).__name__ != "ID":
-            raise self.error("expected the name of a function before (", node)
-        return self.call(node.name.name, node)
 
-
-def _integer(text: str) -> Value:
+def _integer(text: str) -> Value | None:
+    """Return the value of an integer literal, or None if no type contains it."""
     digits = text.rstrip("uUlL")
     suffix = text[len(digits) :].lower()
-    octal = digits[0] == "0" and digits.isdigit()
-    number = int(digits, 8 if octal else 0)
-    order = ("int", "long", "unsigned long") if "u" not in suffix else ("unsigned int", "unsigned long")
-    if not digits.isdigit() or octal:
-        order = ("int", "unsigned int", "long", "unsigned long") if "u" not in suffix else order
-    if suffix.count("l"):
-        word = "long long" if suffix.count("l") == 2 else "long"
-        order = (f"unsigned {word}",) if "u" in suffix else (word, f"unsigned {word}")
-    types = [CType(word) for word in order]
-    ctype = next((each for each in types if wrap(number, each) == number), types[-1])
-    return Value(ctype, wrap(number, ctype))
+    is_decimal = digits.isdigit() and digits[0] != "0"
+    number = int(digits, 8 if digits[0] == "0" and digits.isdigit() else 0)
+    word = "long long" if suffix.count("l") == 2 else "long"
+    order = [word, f"unsigned {word}"] if "l" in suffix else ["int", "unsigned int", "long", "unsigned long"]
+    if "u" in suffix:
+        order = [each for each in order if "unsigned" in each]
+    elif is_decimal and "l" not in suffix:
+        order.remove("unsigned int")
+    return next((Value(CType(each), number) for each in order if wrap(number, CType(each)) == number), None)

@@ -7,9 +7,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from warploom.diagnostics import UsageError
 from warploom.diagnostics.wording import did_you_mean
+from warploom.nvvm.builtins.c_types import BOOL, DESCRIPTOR, FLOAT, INT, UNSIGNED, CType
 
 # The operations of a row have consecutive numbers and one shape. Their names imply all types.
 ROWS = """
@@ -64,20 +66,14 @@ _BOOLEANS = {
 """Booleans of a warpgroup multiplication in order, named for their effect in the compiler."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """Parameter of a builtin: its name and C type.
 
     A pointer to `const` is an input. Any other pointer is an output.
     """
 
     name: str
-    base: str
-    pointer: bool = False
-    const: bool = False
-
-    def __str__(self) -> str:
-        return f"{'const ' * self.const}{self.base}{' *' * self.pointer}"
+    type: CType
 
 
 @dataclass(frozen=True)
@@ -112,7 +108,7 @@ class Builtin:
 
     @property
     def is_second_generation(self) -> bool:
-        """True if the builtin came with SM 80."""
+        """True for the builtins of f64, tf32 and bf16, which use generic addresses and ignore `satf`."""
         return self.unit in _SECOND_GENERATION
 
     @cached_property
@@ -120,20 +116,27 @@ class Builtin:
         """Parameters in order, without A and B of a warpgroup multiplication."""
         if self.kind == "warpgroup":
             # The types of A and B depend on the call.
-            sizes = (Parameter(name, "unsigned int") for name in ("m", "n", "k"))
-            flags = (Parameter(name, "bool") for name in self.booleans)
-            return (*sizes, *flags, Parameter("d", "void", pointer=True))
+            sizes = (Parameter(name, UNSIGNED) for name in ("m", "n", "k"))
+            flags = (Parameter(name, BOOL) for name in self.booleans)
+            return (*sizes, *flags, Parameter("d", CType("void", 1)))
         if self.kind == "multiply":
             d, *sources = (self._pointer(name, name) for name in "dabc")
-            rowcol = Parameter("rowcol", "unsigned int" if self.unit in _UNSIGNED_ROWCOL else "int")
-            satf = () if self.unit == "bmma" else (Parameter("satf", "int"),)
+            rowcol = Parameter("rowcol", UNSIGNED if self.unit in _UNSIGNED_ROWCOL else INT)
+            satf = () if self.unit == "bmma" else (Parameter("satf", INT),)
             return (d, *sources, rowcol, *satf)
         pointers = (self._pointer("dst", self.matrix), self._pointer("src", self.matrix))
-        return (*pointers, Parameter("ldm", "unsigned int"), Parameter("layout", "int"))
+        return (*pointers, Parameter("ldm", UNSIGNED), Parameter("layout", INT))
 
     def _pointer(self, name: str, operand: str) -> Parameter:
         base = _C_TYPES.get(self.types[operand], "int")
-        return Parameter(name, base, pointer=True, const=name not in ("d", "dst"))
+        return Parameter(name, CType(base, 1, const=name not in ("d", "dst")))
+
+    def expected_type(self, position: int) -> CType:
+        """Return the C type that an undeclared name has as the argument with the index `position`."""
+        if position >= len(self.parameters):
+            return DESCRIPTOR
+        found = self.parameters[position].type
+        return FLOAT.pointer if found.base == "void" else found
 
     @property
     def booleans(self) -> tuple[str, ...]:
@@ -143,7 +146,7 @@ class Builtin:
     @property
     def prototype(self) -> str:
         """Type of the C function, such as `void (int *, const int *, unsigned int, int)`."""
-        types = [str(parameter) for parameter in self.parameters]
+        types = [str(parameter.type) for parameter in self.parameters]
         return f"void ({', '.join([*types, *(['...'] * (self.kind == 'warpgroup'))])})"
 
 
@@ -151,12 +154,13 @@ def _read(text: str) -> Iterator[Builtin]:
     for line in text.strip().splitlines()[1:]:
         number, target, unit, shape, *operations = line.split()
         for offset, operation in enumerate(operations):
-            yield _builtin(int(number) + offset, target, unit, shape.strip("-"), operation)
+            yield Builtin(int(number) + offset, target, unit, shape, operation, *_parts(unit, operation))
 
 
-def _builtin(number: int, target: str, unit: str, shape: str, operation: str) -> Builtin:
-    if not shape:
-        return Builtin(number, target, unit, shape, operation, "warpgroup", "", {})
+def _parts(unit: str, operation: str) -> tuple[str, str, dict[str, str], str]:
+    """Return the kind of an operation, its matrix, its types, and its operation on single bits."""
+    if unit == "wgmma":
+        return "warpgroup", "", {}, ""
     parts = _OPERATION.fullmatch(operation)
     assert parts is not None, operation
     accumulator = _ACCUMULATOR.get(unit, "")
@@ -164,11 +168,10 @@ def _builtin(number: int, target: str, unit: str, shape: str, operation: str) ->
         matrix = "d" if parts["kind"] == "st" else parts["matrix"]
         word = (parts["type"] or "").replace("i32", "s32")
         default = _ELEMENT.get(unit, "") if matrix in "ab" else accumulator
-        kind = "store" if matrix == "d" else "load"
-        return Builtin(number, target, unit, shape, operation, kind, matrix, {matrix: word or default})
+        return "store" if matrix == "d" else "load", matrix, {matrix: word or default}, ""
     element = _ELEMENT.get(unit) or parts["one"]
     types = {"a": element, "b": element, "c": parts["c"] or accumulator, "d": parts["d"] or accumulator}
-    return Builtin(number, target, unit, shape, operation, "multiply", "", types, parts["bits"] or "")
+    return "multiply", "", types, parts["bits"] or ""
 
 
 BUILTINS = tuple(_read(ROWS))
@@ -186,7 +189,7 @@ def builtin_named(name: str) -> Builtin:
 
 
 def builtin_numbered(number: int) -> Builtin:
-    """Return the builtin with a number. Errors: UsageError for an unknown number."""
+    """Return the builtin with a number. Errors: UsageError for another number or a barrier."""
     if number in _BY_NUMBER:
         return _BY_NUMBER[number]
     if number in BARRIERS:

@@ -9,12 +9,9 @@ from warploom.isa.instructions import wmma
 from warploom.isa.model.availability import Target, latest_version, read_target, unmet_by_rows
 from warploom.isa.model.form import Form
 from warploom.nvvm.builtins.c_types import DESCRIPTOR, INT, CType, Value, wrap
-from warploom.nvvm.builtins.registry import Builtin, Parameter
+from warploom.nvvm.builtins.registry import Builtin
 from warploom.nvvm.forms import WGMMA_DESCRIPTORS, WGMMA_REGISTERS, WMMA
-from warploom.ptx import Address, Integer, Name, Operand, Vector
 
-_LATE_SLOTS = ("rnd",)
-"""Names of the modifiers that the compiler prints after the types."""
 _LAYOUTS = ("row", "col")
 _BASES_OF_A = frozenset({"void", "int", "unsigned int"})
 
@@ -28,7 +25,7 @@ class ArgumentError(NamedTuple):
 
 
 class RefusedCall(Exception):
-    """Exception with all errors of a call that the compiler refuses."""
+    """Refusal of a call, with an ArgumentError for each wrong argument."""
 
     def __init__(self, *errors: ArgumentError) -> None:
         super().__init__(*errors)
@@ -41,8 +38,6 @@ class Selection:
 
     form: Form
     words: dict[str, str]
-    # Names of the modifiers that are printed last.
-    late: tuple[str, ...] = ()
     # Constant operands by name.
     constants: dict[str, int] = field(default_factory=dict[str, int])
     # Index of the argument that points to the elements, by vector operand.
@@ -51,42 +46,35 @@ class Selection:
     values: dict[str, int] = field(default_factory=dict[str, int])
     # Index of the argument, by address operand.
     address: dict[str, int] = field(default_factory=dict[str, int])
-    # Constant in the address operand, in bytes.
-    offset: int = 0
 
     def registers(self, operand: str) -> int:
         """Return the number of registers of a vector operand."""
         return self.form.operands[operand].registers(slots_of(self.form, self.words))
 
-    def register_type(self, operand: str) -> str:
-        """Return the PTX type of the registers of a vector operand."""
-        return self.form.operands[operand].type_word(slots_of(self.form, self.words))
-
-    def text(self) -> str:
-        """Return the instruction as PTX text. Registers have the names of the operands, such as `%a0`."""
-        operands: dict[str, Operand] = {name: Integer(value) for name, value in self.constants.items()}
-        for name in self.fragments:
-            operands[name] = Vector(tuple(Name(f"%{name}{k}") for k in range(self.registers(name))))
-        operands |= {name: Name(f"%{name}") for name in self.values}
-        operands |= {name: Address(Name(f"%{name}"), self.offset) for name in self.address}
-        return str(compose(self.form, self.words, operands, None, self.late))
-
 
 def select(builtin: Builtin, values: Sequence[Value], target: Target) -> Selection:
     """Select the instruction for a call of a builtin with the given argument values on a target.
 
-    Errors: RefusedCall builtin.arguments (number and types), builtin.operand (constants, layouts, shapes),
-        builtin.target
+    Errors: RefusedCall builtin.arguments (number and types), builtin.operand (constants, layouts, shapes, sizes of
+        arrays), builtin.target
     """
     errors = list(_type_errors(builtin, values))
     if builtin.kind == "warpgroup":
-        return _warpgroup(builtin, values, target, errors)
-    if errors:
+        selection = _warpgroup(builtin, values, target, errors)
+    elif errors:
         raise RefusedCall(*errors)
-    if (first := read_target(builtin.target)) is not None and target.number < first.number:
-        raise RefusedCall(ArgumentError(None, gate_message(builtin), "builtin.target"))
-    selection = _multiply(builtin, values) if builtin.kind == "multiply" else _move(builtin, values)
-    _check_rows(builtin, selection, target)
+    else:
+        if (first := read_target(builtin.target)) is not None and target.number < first.number:
+            raise RefusedCall(ArgumentError(None, gate_message(builtin), "builtin.target"))
+        selection = _multiply(builtin, values) if builtin.kind == "multiply" else _move(builtin, values)
+        _check_rows(builtin, selection, target)
+    size = 8 if builtin.unit == "dmma" else 4
+    for operand, position in selection.fragments.items():
+        value, count = values[position], selection.registers(operand)
+        if value.room and value.offset + count * size > value.room:
+            found = (value.room - value.offset) // size
+            message = f"expected an array with space for {count} registers of '{operand}', got space for {found}"
+            raise RefusedCall(ArgumentError(position, message))
     return selection
 
 
@@ -97,24 +85,22 @@ def _type_errors(builtin: Builtin, values: Sequence[Value]) -> Iterator[Argument
     parameters = builtin.parameters
     if len(values) < len(parameters):
         yield ArgumentError(None, "too few arguments in function call", "builtin.arguments")
-        if builtin.kind != "warpgroup":
-            return
-    if len(values) > len(parameters) and builtin.kind != "warpgroup":
+    elif len(values) > len(parameters) and builtin.kind != "warpgroup":
         yield ArgumentError(len(parameters), "too many arguments in function call", "builtin.arguments")
-        return
-    for position, (parameter, value) in enumerate(zip(parameters, values, strict=False)):
-        if not accepts(parameter, value):
-            message = f'argument of type "{value.type}" is incompatible with parameter of type "{parameter}"'
-            yield ArgumentError(position, message, "builtin.arguments")
+    if len(values) == len(parameters) or builtin.kind == "warpgroup":
+        for position, (parameter, value) in enumerate(zip(parameters, values, strict=False)):
+            if not _accepts(parameter.type, value):
+                kinds = f'argument of type "{value.type}" is incompatible with parameter of type "{parameter.type}"'
+                yield ArgumentError(position, kinds, "builtin.arguments")
 
 
-def accepts(parameter: Parameter, value: Value) -> bool:
-    """Return True if C++ implicitly converts a value to the type of a parameter."""
-    if not parameter.pointer:
+def _accepts(parameter: CType, value: Value) -> bool:
+    """Return True if nvcc accepts a value for a parameter, for example any pointer for a bool."""
+    if not parameter.depth:
         return value.type.depth == 0 or parameter.base == "bool"
-    if value.is_null and value.type.depth == 0:
-        return True
-    if value.type.depth == 0 or (value.type.const and not parameter.const):
+    if not value.type.depth:
+        return value.is_null
+    if value.type.const and not parameter.const:
         return False
     return parameter.base == "void" or (value.type.depth == 1 and value.type.base == parameter.base)
 
@@ -123,11 +109,11 @@ def accepts(parameter: Parameter, value: Value) -> bool:
 
 
 def gate_message(builtin: Builtin) -> str:
-    """Return the compiler's message for a builtin that the target lacks.
+    """Return the message for a builtin that the target lacks: that of the compiler up to builtin 744.
 
     Source: cicc, Architecture Gating
     """
-    if builtin.is_second_generation:
+    if builtin.is_second_generation or builtin.bits == "and":
         # The reference text has no message for builtins of SM 80.
         return f"{builtin.name} is not supported on this architecture"
     if builtin.kind == "multiply":
@@ -138,14 +124,17 @@ def gate_message(builtin: Builtin) -> str:
     return f"{'hmmastc is' if unit == 'hmma' else 'imma stc'} not supported on this architecture"
 
 
-def _constant(value: Value, type: CType = INT) -> int | None:
+def _constant(value: Value, type: CType) -> int | None:
     constant = None if value.constant is None else wrap(value.constant, type)
     return None if constant is None else int(constant)
 
 
 def _code(values: Sequence[Value], position: int, name: str, expected: str) -> int:
-    """Return the constant argument at `position`. `expected` lists the legal values, such as "0 or 1"."""
-    code = _constant(values[position])
+    """Return the constant argument at `position`.
+
+    `expected` is the list of the legal values in the compiler's message, such as "0 or 1".
+    """
+    code = _constant(values[position], INT)
     if code is None:
         raise RefusedCall(ArgumentError(position, f"unexpected '{name}' operand"))
     if str(code) not in expected.replace(",", "").split():
@@ -178,7 +167,6 @@ def _move(builtin: Builtin, values: Sequence[Value]) -> Selection:
         fragments={"r": 1 - position},
         values={"stride": 2},
         address={"p": position},
-        offset=pointer.offset if builtin.is_second_generation else 0,
     )
 
 
@@ -202,9 +190,8 @@ def _multiply(builtin: Builtin, values: Sequence[Value]) -> Selection:
     if builtin.unit == "dmma":
         words["rnd"] = "rn"
     present = {slot: word for slot, word in words.items() if word}
-    late = _LATE_SLOTS if builtin.is_second_generation else ()
     fragments = {name: position for position, name in enumerate("dabc")}
-    return Selection(form_that_allows(WMMA, present), present, late, fragments=fragments)
+    return Selection(form_that_allows(WMMA, present), present, fragments=fragments)
 
 
 def _check_rows(builtin: Builtin, selection: Selection, target: Target) -> None:
@@ -222,7 +209,7 @@ def _check_rows(builtin: Builtin, selection: Selection, target: Target) -> None:
 
 def _illegal_layouts(builtin: Builtin, selection: Selection) -> Iterator[ArgumentError]:
     # Elements of fewer than 8 bits allow one layout per matrix.
-    opcode = selection.text().partition(" ")[0].split(".")
+    opcode = compose(selection.form, selection.words, {}).opcode.split(".")
     if builtin.kind == "multiply":
         legal = {"alayout": "row", "blayout": "col"}
         name, position = ".".join(opcode[:2]), 4
@@ -237,8 +224,6 @@ def _illegal_layouts(builtin: Builtin, selection: Selection) -> Iterator[Argumen
 
 # Warpgroups -----------------------------------------------------------------------------------------------------
 
-_ROWS = 64
-
 
 def _warpgroup(builtin: Builtin, values: Sequence[Value], target: Target, errors: list[ArgumentError]) -> Selection:
     if target.name != "sm_90a":
@@ -251,17 +236,16 @@ def _warpgroup(builtin: Builtin, values: Sequence[Value], target: Target, errors
         errors.append(ArgumentError(None, missing, "builtin.arguments"))
         raise RefusedCall(*errors)
     in_registers = values[a].type.depth == 1 and values[a].type.base in _BASES_OF_A
-    if not in_registers and not _is_descriptor(values[a].type):
+    if not in_registers and values[a].type.plain != DESCRIPTOR:
         errors.append(ArgumentError(a, "'A' argument must have void* or unsigned long long type", "builtin.arguments"))
-    if not _is_descriptor(values[b].type):
+    if values[b].type.plain != DESCRIPTOR:
         errors.append(ArgumentError(b, "'B' argument must be unsigned long long type", "builtin.arguments"))
     m, n, k = constants[:3]
     flags = dict(zip(builtin.booleans, constants[3:], strict=True))
     words = _warpgroup_words(builtin, n, k, flags)
     forms = WGMMA_REGISTERS if in_registers else WGMMA_DESCRIPTORS
-    if m != _ROWS or not rows_with(forms, words):
-        message = f"The shape m{m}n{n}k{k} is not supported for __wgmma_mma_async builtin"
-        errors.append(ArgumentError(0, message))
+    if m != 64 or not rows_with(forms, words):
+        errors.append(ArgumentError(0, f"The shape m{m}n{n}k{k} is not supported for __wgmma_mma_async builtin"))
     if errors:
         raise RefusedCall(*errors)
     if n & (n - 1):
@@ -279,24 +263,18 @@ def _warpgroup(builtin: Builtin, values: Sequence[Value], target: Target, errors
     )
 
 
-def _is_descriptor(type: CType) -> bool:
-    return CType(type.base, type.depth) == DESCRIPTOR
-
-
 def _argument(values: Sequence[Value], position: int, builtin: Builtin, errors: list[ArgumentError]) -> int:
     """Return a constant argument of a warpgroup call. On error, append to `errors` and return 0."""
     if position >= len(values):
         return 0
     value = values[position]
     if isinstance(value.constant, int) and not -(1 << 63) <= value.constant < 1 << 64:
-        message = "unexpected constant overflow in __wgmma_mma_async operand"
-        errors.append(ArgumentError(position, message))
+        errors.append(ArgumentError(position, "unexpected constant overflow in __wgmma_mma_async operand"))
         return 0
-    found = None if value.type.depth else _constant(value, CType(builtin.parameters[position].base))
+    found = None if value.type.depth else _constant(value, builtin.parameters[position].type)
     if found is None:
         errors.append(ArgumentError(position, "Non-constant argument to __wgmma_mma_async call"))
-        return 0
-    return found
+    return found or 0
 
 
 def _warpgroup_words(builtin: Builtin, n: int, k: int, flags: dict[str, int]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """CUDA C text parsed by pycparser, with the span of each node.
 
-pycparser reads C. Therefore CUDA's specifiers become alignment specifiers, and C++ casts become C casts. Each token
-gets a line of its own, so that the line of a node is the number of its token.
+pycparser reads C. Therefore CUDA's specifiers become alignment specifiers, and C++ casts become C casts. pycparser gets
+one token per line. The line of a node minus 2 is the index of its token.
 """
 
 import re
@@ -16,25 +16,26 @@ from warploom.nvvm.builtins.c_types import TYPEDEFS, WORDS
 from warploom.nvvm.errors import LowerError
 
 FRAGMENT = "kernel"
-"""Name of the kernel that contains statements outside a function."""
+"""Name of the kernel made from statements outside a function."""
 SECTION = "__colon__"
-"""Argument that separates the sections of an `asm` statement, which becomes a call of `__asm__`."""
+"""Name that stands for a colon of an `asm` statement, which is parsed as a call of `__asm__`."""
 _TOKEN = re.compile(
-    r"""(?P<space>(?:\s+|//[^\n]*|/\*.*?\*/)+)
+    r"""(?P<space>(?:[\s\ufeff]+|//[^\n]*|/\*.*?\*/)+)
     | (?P<directive>\#(?:[^\\\n]|\\.)*)
     | (?P<float>(?:0[xX][\da-fA-F]*\.?[\da-fA-F]*[pP][+-]?\d+
         | (?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)? | \d+[eE][+-]?\d+)[fFlL]?)
     | (?P<integer>(?:0[xX][\da-fA-F](?:'?[\da-fA-F])*|0[bB][01](?:'?[01])*|0(?:'?[0-7])*|[1-9](?:'?\d)*)[uUlL]*)
-    | (?P<character>'(?:[^'\\\n]|\\.)')
+    | (?P<character>'(?:[^'\\\n]|\\.[\da-fA-F]*)')
     | (?P<string>"(?:[^"\\\n]|\\.)*")
     | (?P<name>[A-Za-z_]\w*)
+    | (?P<unclosed>/\*|")
     | (?P<sign><<<|>>>|\.\.\.|<<=|>>=|[-+*/%&|^<>=!]=|\+\+|--|->|<<|>>|&&|\|\||::|[-+*/%&|^~!<>=?:;,.(){}\[\]])
     """,
-    re.VERBOSE | re.DOTALL,
+    re.VERBOSE | re.DOTALL | re.ASCII,
 )
 _OPEN = {"(": ")", "[": "]", "{": "}"}
 _SPECIFIERS = frozenset({"__global__", "__device__", "__shared__", "__constant__", "__managed__"})
-_BOUNDS = frozenset({"__launch_bounds__", "__maxnreg__", "__cluster_dims__", "__block_size__"})
+_BOUNDS = frozenset({"__launch_bounds__", "__maxnreg__", "__cluster_dims__"})
 _CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast"})
 _QUALIFIERS = frozenset({"const", "volatile", "restrict", "__restrict__"})
 _WORDS = {
@@ -49,13 +50,14 @@ _UNSUPPORTED = {
     "virtual": "a virtual function", "this": "a class", "::": "a qualified name", "...": "a variadic function",
     "<<<": "the launch of a kernel", "dynamic_cast": "dynamic_cast", "decltype": "a deduced type",
     "static_assert": "static_assert", "friend": "a class", "volatile": "a volatile access",
+    "__block_size__": "__block_size__",
 }  # fmt: skip
 _CONTROL = frozenset({"if", "for", "while", "switch", "return", "sizeof", "else", "do", "case"})
 _BEFORE_EXPRESSION = frozenset("=([,?:+-*/%&|^~!<>") | {"return", "&&", "||", "<<", ">>", "==", "!=", "<=", ">="}
 
 
 class BuiltinError(LowerError):
-    """Error for a call that the compiler refuses, or for text that is no CUDA C."""
+    """Error for a call that cicc refuses, or for text outside the supported CUDA C."""
 
 
 def diagnostic_at(source: Source, span: Span, message: str, code: str = "builtin.text", hint: str = "") -> Diagnostic:
@@ -73,7 +75,7 @@ class _Token:
 class CudaText:
     """CUDA C text with its syntax tree.
 
-    A fragment (`is_fragment`) is the body of a kernel without a function.
+    `is_fragment` is True for text without the definition of a function. It becomes the body of a kernel.
 
     Errors: BuiltinError builtin.text
     """
@@ -93,6 +95,7 @@ class CudaText:
 
     def error(self, message: str, span: Span, hint: str = "", code: str = "builtin.text") -> BuiltinError:
         """Return an error at a span."""
+        message = re.sub(r"[\w#]{80,}", lambda found: f"{found[0][:60]}…", message)
         return BuiltinError([diagnostic_at(self.source, span, message, code, hint)])
 
     def span(self, node: Any) -> Span:
@@ -138,9 +141,13 @@ class CudaText:
             if word is None:
                 raise self.error(f"unexpected character {text[at]!r}", span)
             span = Span(at, word.end())
-            if word.lastgroup == "directive" and not re.match(r"#\s*(include|pragma)\b", word[0]):
+            if word.lastgroup == "unclosed":
+                raise self.error(f"the {'comment' if word[0] == '/*' else 'string'} is not closed", span)
+            directive = re.match(r"#\s*(\w*)", word[0])
+            # Preprocessors print lines such as `# 100 "kernel.cu"`.
+            if directive and not re.fullmatch(r"include|pragma|line|\d*", directive[1]):
                 expected = "expected text after preprocessing"
-                raise self.error(f"cannot lower the directive {word[0].split()[0]}; {expected}", span)
+                raise self.error(f"cannot lower the directive #{directive[1]}; {expected}", span)
             if word.lastgroup not in ("space", "directive"):
                 yield _Token(str(word.lastgroup), word[0], span)
             at = word.end()
@@ -173,7 +180,7 @@ class CudaText:
     # Rewriting ----------------------------------------------------------------------------------------------
 
     def _lines(self) -> list[str]:
-        """Return the text of each token for pycparser."""
+        """Return each token as C for pycparser. Errors: BuiltinError for words outside the supported CUDA C."""
         lines = [_WORDS.get(token.text, token.text) for token in self._tokens]
         depth = int(self.is_fragment)
         for at, token in enumerate(self._tokens):
@@ -242,7 +249,8 @@ class CudaText:
         except ParseError as error:
             raise self._syntax_error(parser, str(error)) from None
         except RecursionError:
-            raise self.error("the text is nested too deeply", Span(0, 1)) from None
+            token = parser._tokens.peek()
+            raise self.error("the text is nested too deeply", self._span(token.lineno - 2 if token else 0)) from None
 
     def _syntax_error(self, parser: Any, message: str) -> BuiltinError:
         place = re.match(r":(\d+):\d+: (.*)", message)

@@ -1,4 +1,4 @@
-"""PTX of an operation before register allocation: labels, and instructions on SSA values."""
+"""PTX templates of an operation: labels, and instructions whose operands are SSA values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Registers:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Address operand. The address of a tensor map also has the coordinates of a box."""
+    """Address operand. `coordinates` are those of a box, for the address of a tensor map."""
 
     base: SSAValue | Temporary
     coordinates: Sequence[SSAValue] = ()
@@ -78,7 +78,7 @@ RegisterNames = Callable[["SSAValue | Temporary"], tuple[str, ...]]
 class InstructionTemplate:
     """Instruction on SSA values: its possible forms, its modifiers by name, its operands by name.
 
-    `late` names the modifiers that are printed last.
+    `late` names the modifiers that are printed after all others, as in the PTX of MLIR.
     """
 
     forms: Sequence[Form]
@@ -89,7 +89,7 @@ class InstructionTemplate:
 
     @property
     def present_words(self) -> dict[str, str]:
-        """Modifiers by name. Absent modifiers are left out."""
+        """Modifiers by name, without those that are ""."""
         return {slot: word for slot, word in self.words.items() if word}
 
     @property
@@ -107,20 +107,13 @@ class InstructionTemplate:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelTemplate:
-    """Label that is used only within the PTX of one operation."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class Lowering:
-    """PTX of an operation.
+    """PTX of an operation: instructions and labels.
 
-    `copies` are pairs of an operand and a result. The operand is first copied to the registers of the result.
+    `copies` are pairs of an operand and a result that share registers. The PTX reads the operand and overwrites it.
     """
 
-    statements: Sequence[InstructionTemplate | LabelTemplate]
+    statements: Sequence[InstructionTemplate | Temporary]
     copies: Sequence[tuple[SSAValue, SSAValue]] = field(default=())
 
 

@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import I32, IntegerAttr, i32
-from xdsl.irdl import operand_def, prop_def, result_def, var_operand_def
+from xdsl.dialects.builtin import i32
 
 from warploom.isa.binding.compose import rows_with
 from warploom.isa.instructions import matrix
-from warploom.nvvm.dialect.attributes import Layout, MatrixElement, MatrixShape
+from warploom.nvvm.dialect.attributes import MatrixElement
 from warploom.nvvm.dialect.lowering import Lowering, Registers
 from warploom.nvvm.dialect.operation import Operation, operation
-from warploom.nvvm.dialect.types import pointer, space_of, struct_of
+from warploom.nvvm.dialect.types import struct_of
+
+_FIELDS = "layout: mma_layout, shape: ld_st_matrix_shape, eltType: ld_st_matrix_elt_type"
 
 
 def _type_words(element: str) -> dict[str, str]:
@@ -24,31 +25,33 @@ def _listed(words: Sequence[str]) -> str:
 
 
 class _MatrixMove(Operation):
-    """Load or store of matrices of 8-bit or 16-bit elements."""
+    """Base class of loads and stores of matrices of elements with 4, 6, 8 or 16 bits."""
 
-    layout = prop_def(Layout)
-    shape = prop_def(MatrixShape)
-    eltType = prop_def(MatrixElement)
-
-    def words(self, count: int) -> dict[str, str]:
-        """Return the modifiers by name for a load or store of `count` matrices."""
+    @property
+    def words(self) -> dict[str, str]:
+        """Modifiers of the instruction by name."""
+        count = self.number("num") if "num" in self.properties else len(self.values("sources"))
+        transposed = "trans" if self.text("layout") == "col" else ""
         return {
-            "shape": str(self.shape),
+            "shape": str(self.properties["shape"]),
             "num": f"x{count}",
-            "trans": "trans" if self.layout.data == "col" else "",
-            **_type_words(self.eltType.data),
+            "trans": transposed,
+            **_type_words(self.text("eltType")),
         }
 
-    def check_words(self, count: int) -> None:
-        """Raise VerifyException with MLIR's message for an illegal attribute."""
-        words = self.words(count)
+    def lower(self) -> Lowering:
+        moved = self.values("sources") if self.has("sources") else [self.value("res")]
+        return self.instruction(self.words, r=Registers(moved))
+
+    def check(self) -> None:
+        words = self.words
         shape = words["shape"]
         if not (rows := rows_with(self.FORMS, {"shape": shape})):
             legal = dict.fromkeys(
                 each[1:].replace("n", "x") for row in rows_with(self.FORMS, {}) for each in row.cells["shape"]
             )
             raise self.error(f"expected shape to be {_listed(list(legal))}")
-        name = f"{self.shape.m.data}x{self.shape.n.data} matrix"
+        name = f"{'x'.join(map(str, self.extents('shape')))} matrix"
         if words["num"] not in (numbers := rows[0].cells["num"]):
             legal = [each[1:] for each in numbers]
             raise self.error(f"expected num attribute to be {_listed(legal)} for {name}")
@@ -58,43 +61,33 @@ class _MatrixMove(Operation):
         elements = [
             each for each in MatrixElement.cases if rows_with(self.FORMS, {"shape": shape, **_type_words(each)})
         ]
-        if self.eltType.data not in elements:
+        if self.text("eltType") not in elements:
             raise self.error(f"expected element type to be {_listed(elements)} for {name}")
+        super().check()
 
 
-@operation("nvvm.ldmatrix", matrix.LDMATRIX, matrix.LDMATRIX_WIDENED)
-class LdMatrix(_MatrixMove):
-    """Load of matrices from shared memory; each lane supplies the address of one row."""
-
-    ptr = operand_def(pointer(3))
-    num = prop_def(IntegerAttr[I32])
-    res = result_def()
-    assembly_format = "$ptr attr-dict `:` functional-type($ptr, $res)"
-
-    def check(self) -> None:
-        number = self.num.value.data
-        self.check_words(number)
-        count = number * (2 if self.shape.extents == (16, 16) else 1)
-        if self.res.type != (i32 if count == 1 else struct_of(i32, count)):
-            expected = "i32" if count == 1 else f"a structure of {count} elements of type i32"
-            raise self.error(f"expected destination type is {expected}")
-
-    def lower(self) -> Lowering:
-        words = self.words(self.num.value.data) | {"ss": space_of(self.ptr)}
-        return self.instruction(words, r=Registers([self.res]), p=self.ptr)
+def _result_error(op: Operation) -> str:
+    count = op.number("num") * (2 if str(op.properties["shape"]) == "m16n16" else 1)
+    if op.value("res").type == (i32 if count == 1 else struct_of(i32, count)):
+        return ""
+    expected = "i32" if count == 1 else f"a structure of {count} elements of type i32"
+    return f"expected destination type is {expected}"
 
 
-@operation("nvvm.stmatrix", matrix.STMATRIX)
-class StMatrix(_MatrixMove):
-    """Store of matrices to shared memory; each lane supplies the address of one row."""
-
-    ptr = operand_def(pointer(3))
-    sources = var_operand_def(i32)
-    assembly_format = "$ptr `,` $sources attr-dict `:` type(operands)"
-
-    def check(self) -> None:
-        self.check_words(len(self.sources))
-
-    def lower(self) -> Lowering:
-        words = self.words(len(self.sources)) | {"ss": space_of(self.ptr)}
-        return self.instruction(words, p=self.ptr, r=Registers(self.sources))
+LdMatrix = operation(
+    f"nvvm.ldmatrix(ptr as p in ss: ptr3, num: int32, {_FIELDS}) -> res: any",
+    "Load of 1, 2 or 4 matrices from shared memory."
+    " For 8x8 matrices, lanes 8k to 8k+7 supply the row addresses of matrix k.",
+    *(matrix.LDMATRIX, matrix.LDMATRIX_WIDENED),
+    syntax="$ptr attr-dict `:` functional-type($ptr, $res)",
+    rules=[_result_error],
+    base=_MatrixMove,
+)
+StMatrix = operation(
+    f"nvvm.stmatrix(ptr as p in ss: ptr3, sources*: i32, {_FIELDS})",
+    "Store of 1, 2 or 4 matrices to shared memory."
+    " For 8x8 matrices, lanes 8k to 8k+7 supply the row addresses of matrix k.",
+    matrix.STMATRIX,
+    syntax="$ptr `,` $sources attr-dict `:` type(operands)",
+    base=_MatrixMove,
+)

@@ -2,36 +2,31 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import ClassVar, Self
+from typing import Self
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, UnitAttr, VectorType, f16, f64, i16, i32
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, VectorType, f16, f32, f64, i16, i32
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, var_operand_def
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
 from warploom.isa.binding.compose import rows_with, slots_of
-from warploom.nvvm.dialect.attributes import (
-    BitOperation,
-    EnumAttribute,
-    Layout,
-    MmaKind,
-    MmaType,
-    Overflow,
-    ScaleFormat,
-    ScaleKind,
-    ScaleVector,
-    Shape,
-)
+from warploom.isa.model.form import Form
+from warploom.nvvm.dialect.attributes import MmaType
 from warploom.nvvm.dialect.lowering import Immediate, Lowering, OperandTemplate, Registers
-from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation
-from warploom.nvvm.dialect.types import registers_of
+from warploom.nvvm.dialect.operation import Operation, operation
 from warploom.nvvm.forms import MMA_DENSE, MMA_SCALED, MMA_SPARSE, MMA_SPARSE_SCALED
 
 _TYPES = ("multiplicandAPtxType", "multiplicandBPtxType")
 _SEGMENTS = "operandSegmentSizes"
+_NAMED_METADATA: Mapping[str, tuple[Attribute, ...]] = {"sparseMetadata": (i32,), "selector": (i32,)}
+_NAMED_SCALES: Mapping[str, tuple[Attribute, ...]] = {"scaleA": (i32, i16, i16), "scaleB": (i32, i16, i16)}
+"""Types of the operands after C, by the keyword that precedes the operands in the text."""
+_INDICES = ("byteIdA", "threadIdA", "byteIdB", "threadIdB")
 _NARROW_INTEGERS = ("s8", "u8", "s4", "u4")
+_REGISTERS: Mapping[str, Attribute] = {"f16": VectorType(f16, [2]), "f32": f32, "f64": f64}
+"""Type of a register by the type of its elements. A register of other elements has the type i32."""
+_ACCUMULATORS = (*_REGISTERS, "s32")
 
 
 def multiplicand_type(type: Attribute) -> str:
@@ -56,29 +51,27 @@ def accumulator_type(type: Attribute) -> str:
             return str(type)
 
 
-def saturation_words(overflow: EnumAttribute | None) -> dict[str, str]:
-    """Return the modifier `.satfinite` by name if `overflow` is "satfinite", else an empty dictionary."""
-    return {"satfinite": "satfinite"} if overflow is not None and overflow.data == "satfinite" else {}
+def saturation_words(op: Operation, name: str) -> dict[str, str]:
+    """Return the modifier `.satfinite` by name if the property `name` is "satfinite", else no modifier."""
+    return {"satfinite": "satfinite"} if op.has(name) and op.text(name) == "satfinite" else {}
 
 
-class Multiplication(Operation):
+class _Multiplication(Operation):
     """Base class of warp-level multiplications."""
 
-    irdl_options = SEGMENTED
-    assembly_format = None
-    shape = prop_def(Shape)
-    multiplicandAPtxType = opt_prop_def(MmaType)
-    multiplicandBPtxType = opt_prop_def(MmaType)
-    res = result_def(LLVMStructType)
-
-    NAMED: ClassVar[Mapping[str, tuple[Attribute, ...]]] = {}
-    """Types of the operands after C, by the keyword that precedes the operands in the text."""
+    @classmethod
+    def _named(cls) -> Mapping[str, tuple[Attribute, ...]]:
+        fields = dict(cls.get_irdl_definition().operands)
+        return {
+            **(_NAMED_METADATA if "sparseMetadata" in fields else {}),
+            **(_NAMED_SCALES if "scaleAData" in fields else {}),
+        }
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         start = parser.pos
         lists: list[list[UnresolvedOperand]] = []
-        for name in ("A", "B", "C", *cls.NAMED):
+        for name in ("A", "B", "C", *cls._named()):
             parser.parse_keyword(name)
             values = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_unresolved_operand)
             lists.append(values)
@@ -100,7 +93,7 @@ class Multiplication(Operation):
             parser.resolve_operands(values, [each] * len(values), start)
             for values, each in zip(lists[:3], types, strict=True)
         ]
-        for each, named in zip(lists[3:], cls.NAMED.values(), strict=True):
+        for each, named in zip(lists[3:], cls._named().values(), strict=True):
             if len(each) != len(named):
                 parser.raise_error(f"expected {len(named)} operands but got {len(each)}", start)
             operands += [[value] for value in parser.resolve_operands(each, named, start)]
@@ -115,7 +108,7 @@ class Multiplication(Operation):
     def print(self, printer: Printer) -> None:
         values = list(self.operands)
         counts = {name: len(each) for name, each in zip("ABC", self.fragments, strict=True)}
-        counts |= {name: len(types) for name, types in self.NAMED.items()}
+        counts |= {name: len(types) for name, types in self._named().items()}
         for name, count in counts.items():
             printer.print_string(f" {name}")
             with printer.in_square_brackets():
@@ -129,192 +122,118 @@ class Multiplication(Operation):
         with printer.in_parens():
             printer.print_list(types, printer.print_attribute)
         printer.print_string(" -> ")
-        printer.print_attribute(self.res.type)
+        printer.print_attribute(self.value("res").type)
 
     # Instruction --------------------------------------------------------------------------------------------
 
     @property
-    def fragments(self) -> tuple[Sequence[SSAValue], Sequence[SSAValue], Sequence[SSAValue]]:
+    def fragments(self) -> Sequence[Sequence[SSAValue]]:
         """Operands A, B and C."""
-        sizes = self.properties[_SEGMENTS]
-        assert isinstance(sizes, DenseArrayBase)
-        a, b, c = (int(size) for size in sizes.get_values()[:3])
-        values = tuple(self.operands)
-        return values[:a], values[a : a + b], values[a + b : a + b + c]
+        return [self.values(f"operand{letter}") for letter in "ABC"]
 
     @property
     def words(self) -> dict[str, str]:
         """Modifiers of the instruction by name."""
-        given = (self.multiplicandAPtxType, self.multiplicandBPtxType)
+        result = self.value("res").type
+        *inputs, accumulator = self.fragments
         a, b = (
-            word.data if word is not None else multiplicand_type(values[0].type) if values else ""
-            for word, values in zip(given, self.fragments[:2], strict=True)
+            self.text(name) or (multiplicand_type(values[0].type) if values else "")
+            for name, values in zip(_TYPES, inputs, strict=True)
         )
-        accumulator = self.fragments[2]
         c = accumulator_type(accumulator[0].type) if accumulator else ""
-        types = {"dtype": accumulator_type(self.res.type), "atype": a, "btype": b, "ctype": c}
-        return {"shape": str(self.shape), **types}
-
-    @property
-    def further_operands(self) -> dict[str, OperandTemplate]:
-        """Operands after C, by their names in the form."""
-        return {}
+        words = {"shape": str(self.properties["shape"]), "dtype": accumulator_type(result)}
+        words |= {"atype": a, "btype": b, "ctype": c}
+        if self.has("sparseMetadata"):
+            words["spvariant"] = "sp::ordered_metadata" if self.has("orderedMetadata") else "sp"
+        if self.has("scaleVecSize"):
+            words["scale_vec"] = f"scale_vec::{self.text('scaleVecSize')[1:]}X"
+        if self.has("layoutA") and a == "f16":
+            return words | {"alayout": self.text("layoutA"), "blayout": self.text("layoutB")}
+        if self.has("b1Op") and a == "b1":
+            return words | {"bitOp": self.text("b1Op").removesuffix("_popc")}
+        return words | saturation_words(self, "intOverflowBehavior")
 
     def check(self) -> None:
+        for letter, values in zip("ABC", self.fragments, strict=True):
+            if not values:
+                raise self.error(f"has no {letter} operands")
         words = self.words
+        a = words["atype"]
+        if self.has("layoutA"):
+            self._check_dense(a)
+        if a in _NARROW_INTEGERS and not self.has("intOverflowBehavior") and not self.has("scaleVecSize"):
+            raise self.error("requires 'intOverflowBehavior' attribute")
         for name, word in zip(_TYPES, ("atype", "btype"), strict=True):
             if not words[word]:
                 raise self.error(f"requires attribute '{name}', which the type of its operand does not say")
         if not rows_with(self.FORMS, {slot: words[slot] for slot in ("shape", "atype", "btype")}):
-            m, n, k = self.shape.extents
-            types = " and ".join(dict.fromkeys((words["atype"], words["btype"])))
-            raise self.error(f"unimplemented variant for MMA shape <{m}, {n}, {k}> of {types}")
+            shape = ", ".join(map(str, self.extents("shape")))
+            types = " and ".join(dict.fromkeys((a, words["btype"])))
+            raise self.error(f"unimplemented variant for MMA shape <{shape}> of {types}")
         template = self.template(words)
         form, slots = template.form, slots_of(template.form, template.present_words)
-        for letter, values in zip("abc", self.fragments, strict=True):
-            expected = form.operands[letter].registers(slots)
-            found = sum(len(registers_of(value.type)) for value in values)
-            if found != expected:
-                types = ", ".join(str(value.type) for value in values)
-                raise self.error(
-                    f"Could not match types for the {letter.upper()} operands; expected {expected} registers"
-                    f" but got {found}: {types}"
-                )
-        expected, found = form.operands["d"].registers(slots), len(registers_of(self.res.type))
-        if found != expected:
-            raise self.error(
-                f"Could not match allowed types for the result; expected {expected} registers but got {found}:"
-                f" {self.res.type}"
-            )
+        result = self.value("res").type
+        assert isinstance(result, LLVMStructType)
+        found = {letter: [value.type for value in values] for letter, values in zip("abc", self.fragments, strict=True)}
+        for letter, types in (*found.items(), ("d", result.types.data)):
+            subject = "types for the result" if letter == "d" else f"types for the {letter.upper()} operands"
+            word, got = words[f"{letter}type"], ", ".join(map(str, types))
+            if letter in "cd" and word not in _ACCUMULATORS:
+                raise self.error(f"Could not match {subject}; expected elements f16, f32, s32 or f64 but got {got}")
+            register, count = _REGISTERS.get(word, i32), form.operands[letter].registers(slots)
+            if list(types) != [register] * count:
+                raise self.error(f"Could not match {subject}; expected {count} of type {register} but got {got}")
+
+    def _check_dense(self, element: str) -> None:
+        if element == "b1" and not self.has("b1Op"):
+            raise self.error("requires 'b1Op' attribute")
+        layouts = self.text("layoutA"), self.text("layoutB")
+        if element and element != "f16" and layouts != ("row", "col"):
+            found = f"layouts of A and B are {' and '.join(layouts)}"
+            raise self.error(f"{found}; expected row and col, because the elements are {element}")
 
     def lower(self) -> Lowering:
-        a, b, c = map(Registers, self.fragments)
-        return self.instruction(self.words, d=Registers([self.res]), a=a, b=b, c=c, **self.further_operands)
+        operands: dict[str, OperandTemplate] = dict(zip("abc", map(Registers, self.fragments), strict=True))
+        if self.has("scaleAData"):
+            operands |= {self.NAMES[name]: Immediate(self.value(name)) for name in _INDICES}
+        return self.instruction(self.words, d=Registers([self.value("res")]), **operands)
 
 
-class _Matrices(Operation):
-    """Base class with the operands A, B and C."""
-
-    operandA = var_operand_def()
-    operandB = var_operand_def()
-    operandC = var_operand_def()
-
-
-class _Metadata(Multiplication):
-    """Multiplication with a sparse A. The selector names the lanes that contain the metadata of A."""
-
-    orderedMetadata = opt_prop_def(UnitAttr)
-    sparseMetadata = operand_def(i32)
-    sparsitySelector = operand_def(i32)
-
-    @property
-    def words(self) -> dict[str, str]:
-        return super().words | {"spvariant": "sp" if self.orderedMetadata is None else "sp::ordered_metadata"}
-
-    @property
-    def further_operands(self) -> dict[str, OperandTemplate]:
-        return {"e": self.sparseMetadata, "f": self.sparsitySelector, **super().further_operands}
+_OPERANDS = "operandA*: any, operandB*: any, operandC*: any"
+_PROPERTIES = "shape: shape, multiplicandAPtxType?: mma_type, multiplicandBPtxType?: mma_type"
+_METADATA = "sparseMetadata as e: i32, sparsitySelector as f: i32"
+"""Metadata of a sparse A. The selector names the lanes that contain the metadata."""
+_SCALES = (
+    "scaleAData as scale_a_data: i32, byteIdA as byte_id_a: i16, threadIdA as thread_id_a: i16,"
+    " scaleBData as scale_b_data: i32, byteIdB as byte_id_b: i16, threadIdB as thread_id_b: i16,"
+    " scaleVecSize: scale_vec_size, blockScaleFormat as stype: block_scale_format, kind: block_scale_kind"
+)
+"""Block scales. Byte and thread indices select the scales in the registers of lanes."""
 
 
-class _Scales(Multiplication):
-    """Multiplication with block scales."""
-
-    scaleAData = operand_def(i32)
-    # Byte and thread indices select the scales in the registers of lanes.
-    byteIdA = operand_def(i16)
-    threadIdA = operand_def(i16)
-    scaleBData = operand_def(i32)
-    byteIdB = operand_def(i16)
-    threadIdB = operand_def(i16)
-    scaleVecSize = prop_def(ScaleVector)
-    blockScaleFormat = prop_def(ScaleFormat)
-    kind = prop_def(ScaleKind)
-
-    @property
-    def words(self) -> dict[str, str]:
-        return super().words | {
-            "kind": self.kind.word,
-            "scale_vec": f"scale_vec::{self.scaleVecSize.data[1:]}X",
-            "stype": self.blockScaleFormat.data,
-        }
-
-    @property
-    def further_operands(self) -> dict[str, OperandTemplate]:
-        return {
-            "scale_a_data": self.scaleAData,
-            "byte_id_a": Immediate(self.byteIdA),
-            "thread_id_a": Immediate(self.threadIdA),
-            "scale_b_data": self.scaleBData,
-            "byte_id_b": Immediate(self.byteIdB),
-            "thread_id_b": Immediate(self.threadIdB),
-        }
+def _multiplication(name: str, description: str, forms: Sequence[Form], *fields: str) -> type[Operation]:
+    signature = f"nvvm.mma.{name}({', '.join((_OPERANDS, *fields, _PROPERTIES))}) -> res: struct"
+    return operation(signature, description, *forms, syntax=None, base=_Multiplication)
 
 
-class _Integers(Multiplication):
-    """Integer multiplication that saturates or wraps around."""
-
-    intOverflowBehavior = opt_prop_def(Overflow)
-
-    def check(self) -> None:
-        if self.words["atype"] in _NARROW_INTEGERS and self.intOverflowBehavior is None:
-            raise self.error("requires 'intOverflowBehavior' attribute")
-        super().check()
-
-
-_NAMED_METADATA: dict[str, tuple[Attribute, ...]] = {"sparseMetadata": (i32,), "selector": (i32,)}
-_NAMED_SCALES: dict[str, tuple[Attribute, ...]] = {"scaleA": (i32, i16, i16), "scaleB": (i32, i16, i16)}
-
-
-@operation("nvvm.mma.sync", *MMA_DENSE)
-class MmaSync(_Matrices, _Integers):
-    """Multiplication of dense matrices."""
-
-    b1Op = opt_prop_def(BitOperation)
-    layoutA = prop_def(Layout)
-    layoutB = prop_def(Layout)
-
-    def check(self) -> None:
-        a, layout_a, layout_b = self.words["atype"], self.layoutA.data, self.layoutB.data
-        if a == "b1" and self.b1Op is None:
-            raise self.error("requires 'b1Op' attribute")
-        if a != "f16" and (layout_a, layout_b) != ("row", "col"):
-            raise self.error(
-                f"layouts of A and B are {layout_a} and {layout_b}; expected row and col, because the elements are {a}"
-            )
-        super().check()
-
-    @property
-    def words(self) -> dict[str, str]:
-        words = super().words
-        if words["atype"] == "f16":
-            return words | {"alayout": self.layoutA.data, "blayout": self.layoutB.data}
-        if words["atype"] == "b1" and self.b1Op is not None:
-            return words | {"bitOp": self.b1Op.data.removesuffix("_popc")}
-        return words | saturation_words(self.intOverflowBehavior)
-
-
-@operation("nvvm.mma.sp.sync", *MMA_SPARSE)
-class MmaSparse(_Matrices, _Metadata, _Integers):
-    """Multiplication of a sparse A and a dense B. The registers of A contain half of its elements."""
-
-    NAMED: ClassVar[Mapping[str, tuple[Attribute, ...]]] = _NAMED_METADATA
-    kind = opt_prop_def(MmaKind)
-
-    @property
-    def words(self) -> dict[str, str]:
-        kind = {} if self.kind is None else {"kind": self.kind.word}
-        return super().words | kind | saturation_words(self.intOverflowBehavior)
-
-
-@operation("nvvm.mma.block_scale", *MMA_SCALED)
-class MmaBlockScale(_Matrices, _Scales):
-    """Multiplication of dense matrices with block scales."""
-
-    NAMED: ClassVar[Mapping[str, tuple[Attribute, ...]]] = _NAMED_SCALES
-
-
-@operation("nvvm.mma.sp.block_scale", *MMA_SPARSE_SCALED)
-class MmaSparseBlockScale(_Matrices, _Metadata, _Scales):
-    """Multiplication of a sparse A and a dense B with block scales."""
-
-    NAMED: ClassVar[Mapping[str, tuple[Attribute, ...]]] = _NAMED_METADATA | _NAMED_SCALES
+MmaSync = _multiplication(
+    "sync",
+    "Multiplication of dense matrices.",
+    MMA_DENSE,
+    "b1Op?: mma_b1op, layoutA: mma_layout, layoutB: mma_layout, intOverflowBehavior?: mma_int_overflow",
+)
+MmaSparse = _multiplication(
+    "sp.sync",
+    "Multiplication of a sparse A and a dense B. The registers of A contain half of its elements.",
+    MMA_SPARSE,
+    f"{_METADATA}, kind?: mma_kind, orderedMetadata?: unit, intOverflowBehavior?: mma_int_overflow",
+)
+MmaBlockScale = _multiplication(
+    "block_scale", "Multiplication of dense matrices with block scales.", MMA_SCALED, _SCALES
+)
+MmaSparseBlockScale = _multiplication(
+    "sp.block_scale",
+    "Multiplication of a sparse A and a dense B with block scales.",
+    MMA_SPARSE_SCALED,
+    f"{_METADATA}, orderedMetadata?: unit, {_SCALES}",
+)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from abc import ABC
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count
 from types import MappingProxyType
-from typing import ClassVar, TypeVar
+from typing import ClassVar, TypeAlias, cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i1
-from xdsl.dialects.llvm import ConstantOp, LLVMStructType
+from xdsl.dialects.llvm import ConstantOp, LLVMPointerType, LLVMStructType
 from xdsl.ir import Operation as XdslOperation
-from xdsl.ir import SSAValue
+from xdsl.ir import SSAValue, TypeAttribute
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     IRDLOperation,
     ParsePropInAttrDict,
     irdl_op_definition,
@@ -30,7 +30,9 @@ from warploom.diagnostics import Diagnostic
 from warploom.isa.binding.bind import bind
 from warploom.isa.model.form import Form
 from warploom.isa.model.table import FormError
-from warploom.nvvm.dialect.attributes import EnumAttribute
+from warploom.nvvm.dialect.attributes import EnumAttribute, ExtentsAttribute
+from warploom.nvvm.dialect.directives import OptionalTypes, Pointer, WgmmaTypes
+from warploom.nvvm.dialect.fields import SEGMENTED, read_signature
 from warploom.nvvm.dialect.lowering import (
     Discarded,
     Immediate,
@@ -44,9 +46,14 @@ from warploom.nvvm.dialect.lowering import (
 from warploom.nvvm.dialect.types import constraint_of, parts_of, registers_of, space_of
 from warploom.nvvm.llvm_builder import LlvmBuilder
 
-SEGMENTED = (AttrSizedOperandSegments(as_property=True),)
-"""Options of an operation with several optional or variadic operands."""
 NO_WORDS: Mapping[str, str] = MappingProxyType({})
+_NAMES: Mapping[str, str] = MappingProxyType(
+    {"group": "cta_group", "l2CacheHint": "cache_policy", "multicastMask": "ctaMask", "txcount": "txCount"}
+)
+
+
+Rule: TypeAlias = Callable[["Operation"], str]
+"""Function that returns the message for an illegal operation, and "" for a legal one."""
 
 
 class Operation(IRDLOperation, ABC):
@@ -54,119 +61,101 @@ class Operation(IRDLOperation, ABC):
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict"
+    custom_directives = (OptionalTypes, Pointer, WgmmaTypes)
     FORMS: ClassVar[tuple[Form, ...]] = ()
     """Forms that the instruction of the operation may have."""
     WORDS: ClassVar[Mapping[str, str]] = NO_WORDS
     """Modifiers by name that the instruction of the operation always has."""
-    NAMES: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {"group": "cta_group", "l2CacheHint": "cache_policy", "multicastMask": "ctaMask", "txcount": "txCount"}
-    )
-    """PTX name of an operand or modifier, by its MLIR name, if the names differ."""
+    NAMES: ClassVar[Mapping[str, str]] = _NAMES
+    """Map from an MLIR name to the PTX name of the operand or modifier, if the names differ."""
     SPACES: ClassVar[Mapping[str, str]] = NO_WORDS
-    """MLIR name of the pointer whose state space a modifier states, by the name of the modifier."""
+    """Map from the name of a state-space modifier to the MLIR name of the pointer in that space."""
+    RULES: ClassVar[Sequence[Rule]] = ()
+    """Rules of MLIR."""
+
+    # Fields -------------------------------------------------------------------------------------------------
+
+    def has(self, name: str) -> bool:
+        """Return True if the operation has a field, and the field is not the attribute `false`."""
+        return getattr(self, name, None) not in (None, IntegerAttr.from_bool(False))
+
+    def value(self, name: str) -> SSAValue:
+        """Return an operand or result."""
+        found: SSAValue = getattr(self, name)
+        return found
+
+    def optional(self, name: str) -> SSAValue | None:
+        """Return an operand or result, or None if it is absent."""
+        return self.value(name) if self.has(name) else None
+
+    def values(self, name: str) -> Sequence[SSAValue]:
+        """Return the values of a variadic operand."""
+        return tuple(getattr(self, name))
+
+    def number(self, name: str) -> int:
+        """Return the value of an integer property."""
+        found: IntegerAttr = getattr(self, name)
+        return found.value.data
+
+    def constant(self, name: str) -> int | None:
+        """Return the value of an integer operand, or None if the operand is absent or computed at run time."""
+        return Immediate(self.value(name)).constant if self.has(name) else None
+
+    def extents(self, name: str) -> tuple[int, ...]:
+        """Return the numbers of a property such as `#nvvm.shape`."""
+        found: ExtentsAttribute = getattr(self, name)
+        return found.extents
+
+    def text(self, name: str) -> str:
+        """Return the case or number of a property, the state space of a pointer, or the type of another value.
+
+        The result is "generic" for a generic pointer, and "" for an absent field. The text of `name` is the name of the
+        operation without that of the dialect.
+        """
+        match getattr(self, name, None):
+            case EnumAttribute(data=case):
+                return case
+            case IntegerAttr(value=number):
+                return str(number.data)
+            case SSAValue(type=LLVMPointerType()):
+                return self.address_space(name) or "generic"
+            case SSAValue(type=other):
+                return str(other)
+            case TypeAttribute() as stated:
+                return str(stated)
+            case str() as operation_name:
+                return operation_name.removeprefix("nvvm.")
+            case _:
+                return ""
+
+    def address_space(self, name: str) -> str:
+        """Return the state space of a pointer, or "" for a generic pointer."""
+        return space_of(self.value(name))
+
+    # Legality -----------------------------------------------------------------------------------------------
+
+    def __post_init__(self) -> None:
+        # As in MLIR, the attribute dictionary of the text may state a property that has a keyword of its own.
+        for name in self.get_irdl_definition().properties:
+            if name in self.attributes and name not in self.properties:
+                self.properties[name] = self.attributes.pop(name)
+        super().__post_init__()
 
     def check(self) -> None:
         """Raise VerifyException if MLIR refuses the operation."""
-
-    def lower(self) -> Lowering:
-        """Return the PTX of the operation."""
-        return Lowering([self.declared()])
-
-    def to_llvm(self, build: LlvmBuilder) -> Sequence[SSAValue] | None:
-        """Append the llvm operations that replace the operation, and return the values for its results.
-
-        The default, None, stands for the intrinsic of the form of the PTX instruction, or else for inline PTX.
-        """
-        return None
-
-    def called(self, build: LlvmBuilder) -> InstructionTemplate | None:
-        """Return the instruction whose intrinsic replaces the operation.
-
-        The result is None if the operation has not exactly one instruction.
-        """
-        lowering = self.lower()
-        found = lowering.statements[0] if len(lowering.statements) == 1 and not lowering.copies else None
-        return found if isinstance(found, InstructionTemplate) else None
-
-    def declared(
-        self, words: Mapping[str, str] = NO_WORDS, late: Sequence[str] = (), /, **operands: OperandTemplate | None
-    ) -> InstructionTemplate:
-        """Return the instruction with the operands and modifiers that the class declares.
-
-        `words` and `operands` override declared ones. An operand that is None is omitted. `late` names the modifiers
-        that are printed last.
-        """
-        vocabulary = self.FORMS[0].vocabulary
-        slots = {slot for form in self.FORMS for slot in form.slot_names}
-        found: dict[str, str] = {}
-        values: dict[str, OperandTemplate | None] = {}
-        for slot, name in self.SPACES.items():
-            space = space_of(getattr(self, name))
-            found[slot] = f"{space}::cta" if space == "shared" and space not in vocabulary[slot] else space
-        definition = self.get_irdl_definition()
-        for name in (*dict(definition.operands), *dict(definition.results), *definition.properties):
-            # An operand, result or property is an operand or modifier if a form has its PTX name.
-            ptx_name, value = self.NAMES.get(name, name), getattr(self, name, None)
-            if any(ptx_name in form.operands for form in self.FORMS):
-                values[ptx_name] = value.value.data if isinstance(value, IntegerAttr) else value
-            elif isinstance(value, EnumAttribute) and ptx_name in slots:
-                found[ptx_name] = value.word
-            elif value in (UnitAttr(), IntegerAttr.from_bool(True)) and ptx_name in slots:
-                found[ptx_name] = min(vocabulary.get(ptx_name) or {ptx_name})
-        guard = getattr(self, "predicate", None)
-        return self.template({**found, **words}, guard, late, **{**values, **operands})
-
-    def instruction(
-        self,
-        words: Mapping[str, str] = NO_WORDS,
-        guard: SSAValue | Temporary | None = None,
-        late: Sequence[str] = (),
-        /,
-        **operands: OperandTemplate | None,
-    ) -> Lowering:
-        """Return the lowering to one instruction. The parameters are those of `template`."""
-        return Lowering([self.template(words, guard, late, **operands)])
-
-    def template(
-        self,
-        words: Mapping[str, str] = NO_WORDS,
-        guard: SSAValue | Temporary | None = None,
-        late: Sequence[str] = (),
-        /,
-        **operands: OperandTemplate | None,
-    ) -> InstructionTemplate:
-        """Return an instruction template with the modifiers `words`, a guard and the operands by name.
-
-        An operand that is None is omitted. `late` names the modifiers that are printed last.
-        """
-        present: dict[str, OperandTemplate] = {}
-        implied: dict[str, str] = {}
-        forms = self.FORMS
-        for name, template in operands.items():
-            if template is None:
-                continue
-            present[name] = template
-            if not (register_types := [form for form in self.FORMS if name in form.operands]):
-                continue
-            place = register_types[0].operands[name]
-            if place.access != "write" and not isinstance(template, Discarded):
-                # Keep the forms that have all source operands.
-                forms = tuple(form for form in forms if form in register_types) or forms
-            if place.kind == "address" and isinstance(template, SSAValue):
-                present[name] = Memory(template)
-            if place.kind == "immediate" and isinstance(template, SSAValue):
-                present[name] = Immediate(template)
-            if slot := place.when:
-                # The operand requires this modifier.
-                implied[slot] = min(register_types[0].vocabulary.get(slot) or {slot})
-        return InstructionTemplate(forms, {**self.WORDS, **words, **implied}, present, guard, late)
+        for rule in self.RULES:
+            if message := rule(self):
+                raise self.error(message)
 
     def verify_(self) -> None:
         """Raise VerifyException if MLIR refuses the operation or its PTX is illegal."""
+        for name in self.get_irdl_definition().properties:
+            if name in self.attributes:
+                raise self.error(f"the attribute dictionary states {name} again; expected {name} once")
         try:
             self.check()
             instructions = [
-                statement.instruction(_placeholders())
+                statement.instruction(_fresh_names())
                 for statement in self.lower().statements
                 if isinstance(statement, InstructionTemplate)
             ]
@@ -180,36 +169,152 @@ class Operation(IRDLOperation, ABC):
         """Return an error whose message begins with the operation's name, as in MLIR."""
         return VerifyException(f"'{self.name}' op {message}")
 
+    # Lowering -----------------------------------------------------------------------------------------------
 
-_Class = TypeVar("_Class", bound=Operation)
+    def lower(self) -> Lowering:
+        """Return the PTX of the operation."""
+        return self.instruction()
+
+    def to_llvm(self, build: LlvmBuilder) -> Sequence[SSAValue] | None:
+        """Append the llvm operations that replace the operation, and return the values for its results.
+
+        None selects the default: the intrinsic of the PTX instruction, or inline PTX if there is none.
+        """
+        return None
+
+    def called(self, build: LlvmBuilder) -> InstructionTemplate | None:
+        """Return the instruction whose intrinsic replaces the operation.
+
+        The result is None for no or several instructions. `build` receives conversions of operands.
+        """
+        lowering = self.lower()
+        found = lowering.statements[0] if len(lowering.statements) == 1 and not lowering.copies else None
+        return found if isinstance(found, InstructionTemplate) else None
+
+    def instruction(
+        self, words: Mapping[str, str] = NO_WORDS, late: Sequence[str] = (), /, **operands: OperandTemplate | None
+    ) -> Lowering:
+        """Return the lowering that consists of `template(...)`."""
+        return Lowering([self.template(words, late, **operands)])
+
+    def template(
+        self, words: Mapping[str, str] = NO_WORDS, late: Sequence[str] = (), /, **operands: OperandTemplate | None
+    ) -> InstructionTemplate:
+        """Return the instruction with the operands and modifiers that the fields state.
+
+        `words` and `operands` override those of the fields. An operand that is None is omitted. `late` names the
+        modifiers that are printed last.
+        """
+        stated, values = self._of_fields()
+        present: dict[str, OperandTemplate] = {}
+        implied: dict[str, str] = {}
+        forms = self.FORMS
+        for name, template in {**values, **operands}.items():
+            if template is None:
+                continue
+            present[name] = template
+            if not (having := [form for form in self.FORMS if name in form.operands]):
+                continue
+            spec = having[0].operands[name]
+            if spec.access != "write" and not isinstance(template, Discarded):
+                # Keep the forms that have all source operands.
+                forms = tuple(form for form in forms if form in having) or forms
+            if spec.kind == "address" and isinstance(template, SSAValue):
+                present[name] = Memory(template)
+            if spec.kind == "immediate" and isinstance(template, SSAValue):
+                present[name] = Immediate(template)
+            if slot := spec.when:
+                # The operand requires this modifier.
+                implied[slot] = min(having[0].vocabulary.get(slot) or {slot})
+        guard = getattr(self, "predicate", None)
+        return InstructionTemplate(forms, {**self.WORDS, **stated, **words, **implied}, present, guard, late)
+
+    def _of_fields(self) -> tuple[dict[str, str], dict[str, OperandTemplate | None]]:
+        """Return the modifiers and the operands that the fields state, by their PTX names.
+
+        A field is an operand or a modifier if a form has its PTX name.
+        """
+        vocabulary = self.FORMS[0].vocabulary
+        slots = {slot for form in self.FORMS for slot in form.slot_names}
+        words: dict[str, str] = {}
+        values: dict[str, OperandTemplate | None] = {}
+        for slot, name in self.SPACES.items():
+            space = self.address_space(name)
+            words[slot] = f"{space}::cta" if space == "shared" and space not in vocabulary[slot] else space
+        definition = self.get_irdl_definition()
+        for name in (*dict(definition.operands), *dict(definition.results), *definition.properties):
+            ptx_name, value = self.NAMES.get(name, name), getattr(self, name, None)
+            if any(ptx_name in form.operands for form in self.FORMS):
+                values[ptx_name] = value.value.data if isinstance(value, IntegerAttr) else value
+            elif isinstance(value, EnumAttribute) and ptx_name in slots:
+                words[ptx_name] = value.word
+            elif value in (UnitAttr(), IntegerAttr.from_bool(True)) and ptx_name in slots:
+                words[ptx_name] = min(vocabulary.get(ptx_name) or {ptx_name})
+        return words, values
 
 
 def operation(
-    name: str,
+    signature: str,
+    description: str,
     *forms: Form,
+    syntax: str | None = "attr-dict",
     words: Mapping[str, str] = NO_WORDS,
-    names: Mapping[str, str] = NO_WORDS,
-    spaces: Mapping[str, str] = NO_WORDS,
-) -> Callable[[type[_Class]], type[_Class]]:
-    """Return a decorator that sets the MLIR name and the forms of an operation class.
+    rules: str | Sequence[str | Rule] = (),
+    base: type[Operation] = Operation,
+    lower: Callable[[Operation], Lowering] | None = None,
+    to_llvm: Callable[[Operation, LlvmBuilder], Sequence[SSAValue] | None] | None = None,
+) -> type[Operation]:
+    """Define an operation.
 
-    `words` are modifiers that the PTX instruction always has. `names` maps MLIR names to PTX names. `spaces` maps the
-    name of a state space modifier to the MLIR name of the pointer. Entries of base classes remain.
+    `warploom.nvvm.dialect.fields` describes the signature. `syntax` is MLIR's declarative assembly format, or None if
+    the base class parses and prints the text. `words` are modifiers that the PTX instruction always has. `rules` are
+    functions, or tables that `_rules_of` describes. `lower` and `to_llvm` replace the methods of the base class.
     """
+    read = read_signature(signature)
+    members = {"name": read.name, "assembly_format": syntax, "__doc__": description, **read.members}
+    members |= {name: each for name, each in (("lower", lower), ("to_llvm", to_llvm)) if each is not None}
+    defined = irdl_op_definition(cast("type[Operation]", type(read.name, (base,), members)))
+    defined.FORMS = forms
+    defined.WORDS = words
+    defined.NAMES = {**base.NAMES, **read.ptx_names}
+    defined.SPACES = read.spaces
+    given = [rules] if isinstance(rules, str) else rules
+    defined.RULES = [rule for each in given for rule in (_rules_of(each) if isinstance(each, str) else [each])]
+    return defined
 
-    def define(cls: type[_Class]) -> type[_Class]:
-        cls.name = name
-        defined = irdl_op_definition(cls)
-        defined.FORMS = forms or cls.FORMS
-        defined.WORDS = {**cls.WORDS, **words}
-        defined.NAMES = {**cls.NAMES, **names}
-        defined.SPACES = {**cls.SPACES, **spaces}
-        return defined
 
-    return define
+_TERM = re.compile(r"(?P<absent>!?)(?P<name>\w+)(?:(?P<relation>!?=|<|>)(?P<words>\S+))?")
 
 
-def _placeholders() -> RegisterNames:
+def _rules_of(text: str) -> Iterator[Rule]:
+    """Yield one rule for each line of a table.
+
+    A line consists of the terms under which the operation is refused, a colon and the message. The term `size` is true
+    if the field is present, `!size` if it is absent, `size=4|8` if the text of the field is 4 or 8, `size!=4|8` for
+    another text, and `size<4` or `size>8` for such a number. In the message, `{size}` is the text of the field.
+    """
+    for line in text.strip().splitlines():
+        condition, _, message = line.strip().partition(": ")
+        yield partial(_message, [_TERM.fullmatch(each) for each in condition.split()], message)
+
+
+def _message(terms: Sequence[re.Match[str] | None], message: str, op: Operation) -> str:
+    for term in terms:
+        assert term is not None, message
+        name, relation = term["name"], term["relation"]
+        if relation is None:
+            found = op.has(name)
+        elif relation in ("<", ">"):
+            number, limit = int(op.text(name) or term["words"]), int(term["words"])
+            found = number < limit if relation == "<" else number > limit
+        else:
+            found = op.text(name) in term["words"].split("|")
+        if found == (term["absent"] == "!" or relation == "!="):
+            return ""
+    return re.sub(r"\{(\w+)\}", lambda field: op.text(field[1]), message)
+
+
+def _fresh_names() -> RegisterNames:
     """Return a function that gives fresh names to the registers of a value."""
     numbers = count()
 
@@ -223,13 +328,14 @@ def _placeholders() -> RegisterNames:
 _PLACEHOLDER = re.compile(r"\{\$(rw|w|r)(\d+)\}")
 _PERCENT = re.compile(r"%(?=\d)")
 _DOLLAR = re.compile(r"\$\$|\$(?![\d{])")
-"""Dollar sign that names no operand of LLVM's inline assembly, which writes it twice."""
+"""Dollar sign of a PTX name. LLVM's inline assembly writes it as `$$`."""
 
 
-@operation("nvvm.inline_ptx")
+@irdl_op_definition
 class InlinePtx(Operation):
     """PTX text with the values that the text reads, changes and writes."""
 
+    name = "nvvm.inline_ptx"
     irdl_options = SEGMENTED
     readOnlyArgs = var_operand_def()
     readWriteArgs = var_operand_def()
@@ -253,9 +359,9 @@ class InlinePtx(Operation):
                 raise self.error(f"text contains '{{${kind}{max(ranks)}}}'; expected {expected}")
 
     def _placeholders(self) -> dict[str, tuple[Sequence[SSAValue], dict[int, int]]]:
-        """Return the values of each kind of placeholder, and their positions by the number in the text.
+        """Return the values of each kind of placeholder, and the index of a value by number in the text.
 
-        If the text has a placeholder for each value, the numbers need not begin at 0 or be consecutive.
+        As in MLIR, the numbers may have gaps if the text has a placeholder for each value: `{$r3}` may be the only one.
         """
         found: dict[str, tuple[Sequence[SSAValue], dict[int, int]]] = {}
         for kind, values in (("rw", self.readWriteArgs), ("w", self.writeOnlyArgs), ("r", self.readOnlyArgs)):

@@ -1,178 +1,110 @@
 """Tensor memory: allocation, loads and stores, copies, and their synchronisation."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from xdsl.dialects.builtin import UnitAttr, VectorType, i16, i32, i64
-from xdsl.dialects.llvm import LLVMPointerType
-from xdsl.ir import SSAValue
-from xdsl.irdl import BaseAttr, eq, operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
-
 from warploom.isa.instructions import tcgen05
-from warploom.nvvm.dialect.attributes import (
-    CopyFormat,
-    CopyMulticast,
-    CopyShape,
-    CtaGroup,
-    TensorShape,
-    TensorWait,
-    ThreadSync,
-)
 from warploom.nvvm.dialect.lowering import Lowering, Registers
 from warploom.nvvm.dialect.operation import Operation, operation
-from warploom.nvvm.dialect.types import TENSOR_SPACE, pointer, registers_of, space_of
+from warploom.nvvm.dialect.types import registers_of
 
-_HALVES = "16x32bx2"
-"""Shape of two halves, whose distance is an operand."""
-_MULTICASTS = {"64x128b": ("warpx2_02_13", "warpx2_01_23"), "32x128b": ("warpx4",)}
+_GROUP = "group: cta_group = cta_1"
+_WRONG_MULTICAST_64 = "Shape 64x128b requires multicast warpx2_01_23 or warpx2_02_13 for {name} Op"
 _REGISTERS_OF_SHAPE = {"16x128b": 2, "16x256b": 4}
 
+Alloc = operation(
+    f"nvvm.tcgen05.alloc(addr as dst in ss: ptr, nCols: i32, {_GROUP})",
+    "Allocation of `nCols` tensor-memory columns (a power of two from 32 to 512)."
+    " The operation writes the address of the first column to shared memory at `addr`.",
+    tcgen05.ALLOC,
+    syntax="$addr `,` $nCols attr-dict `:` type(operands)",
+)
+Dealloc = operation(
+    f"nvvm.tcgen05.dealloc(taddr: ptr6, nCols: i32, {_GROUP})",
+    "Deallocation of tensor-memory columns.",
+    tcgen05.DEALLOC,
+    syntax="$taddr `,` $nCols attr-dict `:` type(operands)",
+)
+RelinquishAllocPermit = operation(
+    f"nvvm.tcgen05.relinquish_alloc_permit({_GROUP})",
+    "Release of the CTA's permit to allocate tensor memory.",
+    tcgen05.RELINQUISH,
+)
+Fence = operation(
+    "nvvm.tcgen05.fence(kind as op: tcgen05_fence)",
+    "Fence for tensor memory before or after a synchronisation of threads.",
+    tcgen05.FENCE,
+    syntax="$kind attr-dict",
+)
+Wait = operation(
+    "nvvm.tcgen05.wait(kind as op: tcgen05_wait)",
+    "Wait for the thread's loads or stores of tensor memory.",
+    tcgen05.WAIT,
+    syntax="$kind attr-dict",
+)
+Commit = operation(
+    f"nvvm.tcgen05.commit(addr as mbar: ptr, multicastMask?: i16, {_GROUP})",
+    "Arrival at an mbarrier once earlier tensor-memory instructions are complete."
+    " With a mask, each CTA of the mask receives the arrival, at the same shared-memory offset.",
+    tcgen05.COMMIT,
+    syntax="$addr (`,` `multicast_mask` `=` $multicastMask^)? attr-dict `:` type(operands)",
+    words={"ss": "shared::cluster"},
+    # LLVM has an intrinsic for each type of pointer. The instruction is the same.
+    lower=lambda op: op.instruction(in_shared=1 if op.address_space("addr") else None),
+)
+Shift = operation(
+    f"nvvm.tcgen05.shift(taddr: ptr6, {_GROUP})",
+    "Shift of the rows of a matrix in tensor memory by one row down.",
+    tcgen05.SHIFT,
+    syntax="$taddr attr-dict `:` type(operands)",
+)
+Cp = operation(
+    "nvvm.tcgen05.cp(taddr: ptr6, smem_desc as s_desc: i64, shape: tcgen05_cp_shape,"
+    f" multicast: tcgen05_cp_multicast = none, srcFormat as src_fmt?: tcgen05_cp_src_fmt, {_GROUP})",
+    "Copy of a matrix from shared to tensor memory. A descriptor locates the source.",
+    tcgen05.CP,
+    syntax="$taddr `,` $smem_desc attr-dict",
+    rules=f"""
+        shape!=shape_64x128b|shape_32x128b multicast!=none: Invalid multicast type for {{name}} Op
+        shape=shape_64x128b multicast!=warpx2_02_13|warpx2_01_23: {_WRONG_MULTICAST_64}
+        shape=shape_32x128b multicast!=warpx4: Shape 32x128b requires multicast warpx4 for {{name}} Op
+    """,
+    lower=lambda op: op.instruction({"dst_fmt": "b8x16"} if op.has("srcFormat") else {}),
+)
 
-class _Grouped(Operation):
-    """Instruction of one CTA or of a pair of CTAs."""
-
-    group = prop_def(CtaGroup, default_value=CtaGroup("cta_1"))
-
-
-@operation("nvvm.tcgen05.alloc", tcgen05.ALLOC, names={"addr": "dst"}, spaces={"ss": "addr"})
-class Alloc(_Grouped):
-    """Allocation of tensor-memory columns. The address of the columns is written to shared memory."""
-
-    addr = operand_def(LLVMPointerType)
-    nCols = operand_def(i32)
-    assembly_format = "$addr `,` $nCols attr-dict `:` type(operands)"
-
-
-@operation("nvvm.tcgen05.dealloc", tcgen05.DEALLOC)
-class Dealloc(_Grouped):
-    """Deallocation of tensor-memory columns."""
-
-    taddr = operand_def(pointer(TENSOR_SPACE))
-    nCols = operand_def(i32)
-    assembly_format = "$taddr `,` $nCols attr-dict `:` type(operands)"
-
-
-@operation("nvvm.tcgen05.relinquish_alloc_permit", tcgen05.RELINQUISH)
-class RelinquishAllocPermit(_Grouped):
-    """Surrender of the CTA's right to allocate tensor memory."""
-
-
-@operation("nvvm.tcgen05.fence", tcgen05.FENCE, names={"kind": "op"})
-class Fence(Operation):
-    """Fence for tensor memory before or after a synchronisation of threads."""
-
-    kind = prop_def(ThreadSync)
-    assembly_format = "$kind attr-dict"
-
-
-@operation("nvvm.tcgen05.wait", tcgen05.WAIT, names={"kind": "op"})
-class Wait(Operation):
-    """Wait for the thread's loads or stores of tensor memory."""
-
-    kind = prop_def(TensorWait)
-    assembly_format = "$kind attr-dict"
-
-
-@operation("nvvm.tcgen05.commit", tcgen05.COMMIT, words={"ss": "shared::cluster"}, names={"addr": "mbar"})
-class Commit(_Grouped):
-    """Arrival at an mbarrier once earlier tensor-memory instructions are complete.
-
-    With a mask, each CTA of the mask receives the arrival, at the same shared-memory offset.
-    """
-
-    addr = operand_def(LLVMPointerType)
-    multicastMask = opt_operand_def(i16)
-    assembly_format = "$addr (`,` `multicast_mask` `=` $multicastMask^)? attr-dict `:` type(operands)"
-
-    def lower(self) -> Lowering:
-        # LLVM has an intrinsic for each type of pointer. The instruction is the same.
-        return Lowering([self.declared(in_shared=1 if space_of(self.addr) else None)])
-
-
-@operation("nvvm.tcgen05.shift", tcgen05.SHIFT)
-class Shift(_Grouped):
-    """Shift of the rows of a matrix in tensor memory by one row down."""
-
-    taddr = operand_def(pointer(TENSOR_SPACE))
-    assembly_format = "$taddr attr-dict `:` type(operands)"
+# Loads and stores -------------------------------------------------------------------------------------------
 
 
-@operation("nvvm.tcgen05.cp", tcgen05.CP, names={"smem_desc": "s_desc", "srcFormat": "src_fmt"})
-class Cp(_Grouped):
-    """Copy of a matrix from shared to tensor memory. A descriptor locates the source."""
-
-    shape = prop_def(CopyShape)
-    multicast = prop_def(CopyMulticast, default_value=CopyMulticast("none"))
-    srcFormat = opt_prop_def(CopyFormat)
-    taddr = operand_def(pointer(TENSOR_SPACE))
-    smem_desc = operand_def(i64)
-    assembly_format = "$taddr `,` $smem_desc attr-dict"
-
-    def check(self) -> None:
-        multicast, shape = self.multicast.data, self.shape.word
-        needed = _MULTICASTS.get(shape)
-        name = self.name.removeprefix("nvvm.")
-        if needed is None and multicast != "none":
-            raise self.error(f"Invalid multicast type for {name} Op")
-        if needed is not None and multicast not in needed:
-            raise self.error(f"Shape {shape} requires multicast {' or '.join(reversed(needed))} for {name} Op")
-
-    def lower(self) -> Lowering:
-        return Lowering([self.declared({} if self.srcFormat is None else {"dst_fmt": "b8x16"})])
+def _access(op: Operation, name: str, packing: str) -> Lowering:
+    """Return the lowering of a load or store of the value `name`, which may pack or unpack its elements."""
+    value = op.value(name)
+    shape, count = op.text("shape").removeprefix("shape_"), len(registers_of(value.type))
+    each = _REGISTERS_OF_SHAPE.get(shape, 1)
+    if count % each:
+        raise op.error(f"the value has {count} registers; expected a multiple of {each} for shape {shape}")
+    # The number of registers determines the repeat count.
+    words = {"num": f"x{count // each}", packing: f"{packing}::16b" if op.has(packing) else ""}
+    return op.instruction(words, r=Registers([value]))
 
 
-class _Access(Operation):
-    """Load or store of tensor memory."""
-
-    shape = prop_def(TensorShape)
-
-    if TYPE_CHECKING:
-        tmemAddr: SSAValue
-        # Distance between the two halves of the shape 16x32bx2.
-        offset: SSAValue | None
-
-    def check(self) -> None:
-        is_split = self.shape.word == _HALVES
-        if is_split and self.offset is None:
-            raise self.error(f"shape {_HALVES} requires offset argument")
-        if not is_split and self.offset is not None:
-            raise self.error(f"offset argument is only supported for shape {_HALVES}")
-
-    def access(self, value: SSAValue, words: dict[str, str]) -> Lowering:
-        """Return the lowering of the load or store. `value` is the loaded or stored value."""
-        shape, count = self.shape.word, len(registers_of(value.type))
-        each = _REGISTERS_OF_SHAPE.get(shape, 1)
-        if count % each:
-            raise self.error(f"has {count} registers; expected a multiple of {each} for a shape of {shape}")
-        # The number of registers determines the repeat count.
-        words |= {"shape": shape, "num": f"x{count // each}"}
-        return self.instruction(words, taddr=self.tmemAddr, r=Registers([value]), immHalfSplitoff=self.offset)
-
-
-@operation("nvvm.tcgen05.ld", tcgen05.LD, tcgen05.LD_SPLIT)
-class Ld(_Access):
-    """Load from tensor memory to registers."""
-
-    pack = opt_prop_def(UnitAttr)
-    tmemAddr = operand_def(pointer(TENSOR_SPACE))
-    offset = opt_operand_def(i64)
-    res = result_def(eq(i32) | BaseAttr(VectorType))
-    assembly_format = "$tmemAddr (`,` $offset^)? (`pack` $pack^)? attr-dict `:` type($res)"
-
-    def lower(self) -> Lowering:
-        return self.access(self.res, {"pack": "" if self.pack is None else "pack::16b"})
-
-
-@operation("nvvm.tcgen05.st", tcgen05.ST, tcgen05.ST_SPLIT)
-class St(_Access):
-    """Store from registers to tensor memory."""
-
-    unpack = opt_prop_def(UnitAttr)
-    tmemAddr = operand_def(pointer(TENSOR_SPACE))
-    val = operand_def(eq(i32) | BaseAttr(VectorType))
-    offset = opt_operand_def(i64)
-    assembly_format = "$tmemAddr `,` $val (`,` $offset^)? (`unpack` $unpack^)? attr-dict `:` type($val)"
-
-    def lower(self) -> Lowering:
-        return self.access(self.val, {"unpack": "" if self.unpack is None else "unpack::16b"})
+_SHAPE = "shape: tcgen05_ldst_shape"
+_ADDRESS = "tmemAddr as taddr: ptr6"
+_OFFSET = "offset as immHalfSplitoff?: i64"
+"""Distance between the addresses of the two halves of the shape 16x32bx2."""
+_OFFSET_RULES = """
+    shape=shape_16x32bx2 !offset: shape 16x32bx2 requires offset argument
+    shape!=shape_16x32bx2 offset: offset argument is only supported for shape 16x32bx2
+"""
+Ld = operation(
+    f"nvvm.tcgen05.ld({_ADDRESS}, {_OFFSET}, pack?: unit, {_SHAPE}) -> res: i32|vector",
+    "Load from tensor memory to registers.",
+    *(tcgen05.LD, tcgen05.LD_SPLIT),
+    syntax="$tmemAddr (`,` $offset^)? (`pack` $pack^)? attr-dict `:` type($res)",
+    rules=_OFFSET_RULES,
+    lower=lambda op: _access(op, "res", "pack"),
+)
+St = operation(
+    f"nvvm.tcgen05.st({_ADDRESS}, val: i32|vector, {_OFFSET}, unpack?: unit, {_SHAPE})",
+    "Store from registers to tensor memory.",
+    *(tcgen05.ST, tcgen05.ST_SPLIT),
+    syntax="$tmemAddr `,` $val (`,` $offset^)? (`unpack` $unpack^)? attr-dict `:` type($val)",
+    rules=_OFFSET_RULES,
+    lower=lambda op: _access(op, "val", "unpack"),
+)

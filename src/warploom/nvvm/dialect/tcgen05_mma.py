@@ -1,199 +1,113 @@
 """Multiplication in tensor memory: the operations whose names begin with nvvm.tcgen05.mma."""
 
-import re
-from collections.abc import Mapping
-from typing import ClassVar
-
-from xdsl.dialects.builtin import UnitAttr, VectorType, i1, i32, i64
-from xdsl.ir import Attribute
-from xdsl.irdl import BaseAttr, IRDLOperation, eq, operand_def, opt_operand_def, opt_prop_def, prop_def
-from xdsl.irdl.declarative_assembly_format import (
-    CustomDirective,
-    ParsingState,
-    PrintingState,
-    TypeDirective,
-    irdl_custom_directive,
-)
-from xdsl.parser import Parser
-from xdsl.printer import Printer
-
 from warploom.isa.instructions import tcgen05_mma
-from warploom.nvvm.dialect.attributes import BlockScale, Collector, CollectorBuffer, CtaGroup, ScaleKind, TensorKind
 from warploom.nvvm.dialect.lowering import Lowering, Registers
-from warploom.nvvm.dialect.operation import SEGMENTED, Operation, operation
-from warploom.nvvm.dialect.types import TENSOR_SPACE, pointer, registers_of
+from warploom.nvvm.dialect.operation import Operation, operation
+from warploom.nvvm.dialect.types import registers_of
 
 _LANE_WORDS = {"cta_1": 4, "cta_2": 8}
 """Number of 32-bit registers in the mask of disabled lanes, which has one bit for each lane."""
+_FIELDS = (
+    "matrixD as d_tmem: ptr6, matrixA as a_desc: i64|ptr6, matrixB as b_desc: i64, idesc: i32,"
+    " enableInputD as enable_input_d: i1"
+)
+"""Operands of all multiplications. A is a descriptor (shared memory) or a pointer (tensor memory)."""
+_NAMES = ("matrixD", "matrixA", "matrixB", "idesc", "enableInputD")
+_COLLECTOR = "collectorOp: tcgen05_mma_collectorop = discard"
 
 
-@irdl_custom_directive
-class OptionalTypes(CustomDirective):
-    """Assembly-format directive for the types of the optional scale and mask."""
-
-    scale: TypeDirective
-    mask: TypeDirective
-
-    def parse(self, parser: Parser, state: ParsingState) -> None:
-        types: list[Attribute] = []
-        while parser.parse_optional_punctuation(","):
-            types.append(parser.parse_type())
-        self.scale.set(state, [each for each in types if each == i64])
-        self.mask.set(state, [each for each in types if each != i64])
-
-    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        for each in (*self.scale.get(op), *self.mask.get(op)):
-            printer.print_string(", ")
-            printer.print_attribute(each)
+def _lower(op: Operation) -> Lowering:
+    a = {} if op.text("matrixA") == "i64" else {"a_desc": None, "a_tmem": op.value("matrixA")}
+    mask = op.value("disableOutputLane") if op.has("disableOutputLane") else None
+    lanes = None if mask is None else Registers([mask])
+    late = ("ashift",) if mask is None else ()
+    buffer = op.text("collectorBBuffer") or "a"
+    words = {"collector_usage": f"collector::{buffer}::{op.text('collectorOp')}"}
+    return op.instruction(words, late, disable_output_lane=lanes, **a)
 
 
-class _Multiplication(Operation):
-    """Base class of all multiplications.
-
-    A is in shared memory (a descriptor) or in tensor memory (a pointer).
-    """
-
-    matrixD = operand_def(pointer(TENSOR_SPACE))
-    matrixA = operand_def(eq(i64) | pointer(TENSOR_SPACE))
-    matrixB = operand_def(i64)
-    idesc = operand_def(i32)
-    enableInputD = operand_def(i1)
-    collectorOp = prop_def(Collector, default_value=Collector("discard"))
-
-    NAMES: ClassVar[Mapping[str, str]] = {
-        "matrixD": "d_tmem",
-        "matrixA": "a_desc",
-        "matrixB": "b_desc",
-        "enableInputD": "enable_input_d",
-        "sparseMetadata": "sp_meta_tmem",
-        "scaleInputD": "scale_input_d",
-        "scaleA": "scale_A_tmem",
-        "scaleB": "scale_B_tmem",
-        "zeroColMask": "zero_column_mask_desc",
-        "ctaGroup": "cta_group",
-        "blockScale": "scale_vectorsize",
-        "aShift": "ashift",
-    }
-
-    def lower(self) -> Lowering:
-        a = {} if self.matrixA.type == i64 else {"a_desc": None, "a_tmem": self.matrixA}
-        mask = self.disableOutputLane if isinstance(self, _Unscaled) else None
-        lanes = None if mask is None else Registers([mask])
-        late = ("ashift",) if mask is None else ()
-        buffer = self.collectorBBuffer.data if isinstance(self, _Stationary) else "a"
-        words = {"collector_usage": f"collector::{buffer}::{self.collectorOp.data}"}
-        return Lowering([self.declared(words, late, disable_output_lane=lanes, **a)])
-
-
-class _Sparse(Operation):
-    """Multiplication with a sparse A. The metadata of A are in tensor memory."""
-
-    sparseMetadata = operand_def(pointer(TENSOR_SPACE))
-
-
-_OPERANDS = "$matrixD `,` $matrixA `,` $matrixB `,` $idesc `,` $enableInputD"
-_SPARSE_OPERANDS = f"{_OPERANDS} `,` $sparseMetadata"
-_TYPES = "attr-dict `:` `(` type(operands) `)`"
-
-
-def _format_with_options(operands: str) -> str:
-    """Return an assembly format: the operands, then an optional scale and an optional mask."""
-    types = re.sub(r"\$\w+", r"type(\g<0>)", operands)
+def _operands(*, sparse: bool) -> tuple[str, str, str]:
+    """Return the fields of the operands, their syntax, and the syntax of their types."""
+    names = (*_NAMES, *(["sparseMetadata"] if sparse else []))
+    metadata = ", sparseMetadata as sp_meta_tmem: ptr6" if sparse else ""
     return (
-        f"{operands} (`scale` `=` $scaleInputD^)? (`mask` `=` $disableOutputLane^)? attr-dict `:` `(` {types}"
-        " custom<OptionalTypes>(type($scaleInputD), type($disableOutputLane)) `)`"
+        f"{_FIELDS}{metadata}",
+        " `,` ".join(f"${name}" for name in names),
+        " `,` ".join(f"type(${name})" for name in names),
     )
 
 
-class _Unscaled(Operation):
-    """Multiplication without block scales."""
-
-    irdl_options = SEGMENTED
-    scaleInputD = opt_operand_def(i64)
-    disableOutputLane = opt_operand_def(BaseAttr(VectorType))
-    kind = prop_def(TensorKind)
-    ctaGroup = prop_def(CtaGroup)
-    aShift = opt_prop_def(UnitAttr)
-    custom_directives = (OptionalTypes,)
-
-    def check(self) -> None:
-        _, a, *_ = self.operands
-        if self.disableOutputLane is not None:
-            length = len(registers_of(self.disableOutputLane.type))
-            if length != _LANE_WORDS[self.ctaGroup.data]:
-                raise self.error(f"Disable Output Lane of length {length} is incompatible with CtaGroupAttr")
-        if self.aShift is None:
-            return
-        if a.type == i64:
-            raise self.error("A-shift can be applied only when matrix A is in tensor memory")
-        if self.properties.get("collectorOp") in (Collector("fill"), Collector("use")):
-            raise self.error("Cannot use collector buffer operation fill or use with ashift")
+def _lanes_error(op: Operation) -> str:
+    if not op.has("disableOutputLane"):
+        return ""
+    length = len(registers_of(op.value("disableOutputLane").type))
+    is_legal = length == _LANE_WORDS[op.text("ctaGroup")]
+    return "" if is_legal else f"Disable Output Lane of length {length} is incompatible with CtaGroupAttr"
 
 
-@operation("nvvm.tcgen05.mma", tcgen05_mma.MMA, tcgen05_mma.MMA_TENSOR)
-class Mma(_Multiplication, _Unscaled):
-    """Multiplication of matrices into tensor memory."""
-
-    assembly_format = _format_with_options(_OPERANDS)
-
-
-@operation("nvvm.tcgen05.mma.sp", tcgen05_mma.MMA, tcgen05_mma.MMA_TENSOR)
-class MmaSp(_Multiplication, _Sparse, _Unscaled):
-    """Multiplication of a sparse A and a dense B into tensor memory."""
-
-    assembly_format = _format_with_options(_SPARSE_OPERANDS)
-
-
-class _Scaled(Operation):
-    """Multiplication with block scales."""
-
-    scaleA = operand_def(pointer(TENSOR_SPACE))
-    scaleB = operand_def(pointer(TENSOR_SPACE))
-    kind = prop_def(ScaleKind)
-    ctaGroup = prop_def(CtaGroup)
-    blockScale = prop_def(BlockScale, default_value=BlockScale("default"))
-
-    def check(self) -> None:
-        kind, scale = self.kind.data, self.blockScale.data
-        if kind == "mxf4nvf4" and scale == "default":
-            raise self.error("mxf4nvf4 requires block scale attribute")
-        if kind != "mxf4nvf4" and scale == "block16":
-            raise self.error(f"{kind} kind does not support block16 attribute")
+def _unscaled(name: str, description: str, *, sparse: bool = False) -> type[Operation]:
+    """Define a multiplication without block scales."""
+    fields, operands, types = _operands(sparse=sparse)
+    return operation(
+        f"nvvm.tcgen05.mma{name}({fields}, scaleInputD as scale_input_d?: i64, disableOutputLane?: vector,"
+        f" {_COLLECTOR}, kind: tcgen05_mma_kind, ctaGroup as cta_group: cta_group, aShift as ashift?: unit)",
+        description,
+        *(tcgen05_mma.MMA, tcgen05_mma.MMA_TENSOR),
+        syntax=f"{operands} (`scale` `=` $scaleInputD^)? (`mask` `=` $disableOutputLane^)? attr-dict `:` `(` {types}"
+        " custom<OptionalTypes>(type($scaleInputD), type($disableOutputLane)) `)`",
+        rules=[
+            _lanes_error,
+            """
+            aShift matrixA=i64: A-shift can be applied only when matrix A is in tensor memory
+            aShift collectorOp=fill|use: Cannot use collector buffer operation fill or use with ashift
+            """,
+        ],
+        lower=_lower,
+    )
 
 
-@operation("nvvm.tcgen05.mma.block_scale", tcgen05_mma.BLOCK, tcgen05_mma.BLOCK_TENSOR)
-class MmaBlockScale(_Multiplication, _Scaled):
-    """Multiplication of matrices with block scales into tensor memory."""
-
-    assembly_format = f"{_OPERANDS} `,` $scaleA `,` $scaleB {_TYPES}"
-
-
-@operation("nvvm.tcgen05.mma.sp.block_scale", tcgen05_mma.BLOCK, tcgen05_mma.BLOCK_TENSOR)
-class MmaSpBlockScale(_Multiplication, _Sparse, _Scaled):
-    """Multiplication of a sparse A and a dense B with block scales into tensor memory."""
-
-    assembly_format = f"{_SPARSE_OPERANDS} `,` $scaleA `,` $scaleB {_TYPES}"
-
-
-class _Stationary(Operation):
-    """Base class of one-CTA multiplications that keep B in a collector buffer."""
-
-    zeroColMask = opt_operand_def(i64)
-    kind = prop_def(TensorKind)
-    collectorBBuffer = prop_def(CollectorBuffer, default_value=CollectorBuffer("b0"))
-
-    WORDS: ClassVar[Mapping[str, str]] = {"cta_group": "cta_group::1"}
+def _scaled(name: str, description: str, *, sparse: bool = False) -> type[Operation]:
+    """Define a multiplication with block scales."""
+    fields, operands, _ = _operands(sparse=sparse)
+    return operation(
+        f"nvvm.tcgen05.mma{name}({fields}, scaleA as scale_A_tmem: ptr6, scaleB as scale_B_tmem: ptr6, {_COLLECTOR},"
+        " kind: block_scale_kind, ctaGroup as cta_group: cta_group,"
+        " blockScale as scale_vectorsize: tcgen05_mma_block_scale = default)",
+        description,
+        *(tcgen05_mma.BLOCK, tcgen05_mma.BLOCK_TENSOR),
+        syntax=f"{operands} `,` $scaleA `,` $scaleB attr-dict `:` `(` type(operands) `)`",
+        rules="""
+            kind=mxf4nvf4 blockScale=default: mxf4nvf4 requires block scale attribute
+            kind!=mxf4nvf4 blockScale=block16: {kind} kind does not support block16 attribute
+        """,
+        lower=_lower,
+    )
 
 
-@operation("nvvm.tcgen05.mma.ws", tcgen05_mma.STATIONARY, tcgen05_mma.STATIONARY_TENSOR)
-class MmaWs(_Multiplication, _Stationary):
-    """Multiplication with a B that stays in a collector buffer."""
+def _stationary(name: str, description: str, *, sparse: bool = False) -> type[Operation]:
+    """Define a one-CTA multiplication that keeps B in a collector buffer."""
+    fields, operands, _ = _operands(sparse=sparse)
+    return operation(
+        f"nvvm.tcgen05.mma{name}({fields}, zeroColMask as zero_column_mask_desc?: i64, {_COLLECTOR},"
+        " kind: tcgen05_mma_kind, collectorBBuffer: tcgen05_mma_collectorb = b0)",
+        description,
+        *(tcgen05_mma.STATIONARY, tcgen05_mma.STATIONARY_TENSOR),
+        syntax=f"{operands} (`,` $zeroColMask^)? attr-dict `:` `(` type(operands) `)`",
+        words={"cta_group": "cta_group::1"},
+        lower=_lower,
+    )
 
-    assembly_format = f"{_OPERANDS} (`,` $zeroColMask^)? {_TYPES}"
 
-
-@operation("nvvm.tcgen05.mma.ws.sp", tcgen05_mma.STATIONARY, tcgen05_mma.STATIONARY_TENSOR)
-class MmaWsSp(_Multiplication, _Sparse, _Stationary):
-    """Multiplication of a sparse A with a B that stays in a collector buffer."""
-
-    assembly_format = f"{_SPARSE_OPERANDS} (`,` $zeroColMask^)? {_TYPES}"
+_SPARSE = "Multiplication of a sparse A"
+Mma = _unscaled(
+    "", "Multiplication of matrices into tensor memory: D = A * B + D, or D = A * B if `enableInputD` is false."
+)
+MmaSp = _unscaled(".sp", f"{_SPARSE} and a dense B into tensor memory.", sparse=True)
+MmaBlockScale = _scaled(".block_scale", "Multiplication of matrices with block scales into tensor memory.")
+MmaSpBlockScale = _scaled(
+    ".sp.block_scale", f"{_SPARSE} and a dense B with block scales into tensor memory.", sparse=True
+)
+MmaWs = _stationary(".ws", "Weight-stationary multiplication: B stays in a collector buffer.")
+MmaWsSp = _stationary(
+    ".ws.sp", "Weight-stationary multiplication of a sparse A: B stays in a collector buffer.", sparse=True
+)

@@ -3,15 +3,13 @@
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import IndexType, IntAttr, IntegerType, VectorType, bf16, f16, f32, f64, i1
+from xdsl.dialects.builtin import IndexType, IntAttr, IntegerType, VectorType, bf16, f16, f32, f64
 from xdsl.dialects.llvm import LLVMArrayType, LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import AttrConstraint
-from xdsl.irdl.constraints import AttrSetConstraint
 from xdsl.utils.exceptions import VerifyException
 
 SHARED_SPACE, TENSOR_SPACE = 3, 6
-"""Address spaces of shared memory and of tensor memory, whose addresses have 32 bits."""
+"""LLVM address spaces of shared memory and of tensor memory."""
 STATE_SPACES = {0: "", 1: "global", 3: "shared", 4: "const", 5: "local", TENSOR_SPACE: "tensor", 7: "shared::cluster"}
 """PTX state space of each LLVM address space; 0 is the generic space."""
 ADDRESS_SPACES = {word: number for number, word in STATE_SPACES.items()}
@@ -41,7 +39,7 @@ def registers_of(type: Attribute) -> tuple[str, ...]:
         case VectorType():
             return _vector_registers(type)
         case _:
-            raise VerifyException(f"values of type {type} have no registers")
+            raise _no_registers(str(type))
 
 
 def _integer_registers(width: int) -> tuple[str, ...]:
@@ -50,7 +48,12 @@ def _integer_registers(width: int) -> tuple[str, ...]:
     for bits in (16, 32, 64, 128):
         if width <= bits:
             return (f"b{bits}",)
-    raise VerifyException(f"integers of {width} bits have no registers")
+    raise _no_registers(f"i{width}")
+
+
+def _no_registers(type: str) -> VerifyException:
+    expected = "an integer of at most 128 bits, a float, a pointer, or a struct, array or vector of them"
+    return VerifyException(f"PTX registers cannot contain a value of type {type}; expected {expected}")
 
 
 def _vector_registers(type: VectorType[Attribute]) -> tuple[str, ...]:
@@ -73,7 +76,7 @@ def width_of(type: Attribute) -> int:
 
 
 def elements_of(type: Attribute) -> Sequence[Attribute]:
-    """Return the element types of a struct or vector, or the type itself."""
+    """Return one type for each register of a struct or vector, or the type itself for one register."""
     match type:
         case LLVMStructType():
             return type.types.data
@@ -104,16 +107,6 @@ def address_space_of(value: SSAValue) -> int:
 def pointer_to(space: int) -> LLVMPointerType:
     """Return the type of a pointer to an address space. The generic space has the number 0."""
     return LLVMPointerType(IntAttr(space)) if space else LLVMPointerType()
-
-
-def pointer(*spaces: int) -> AttrConstraint:
-    """Return a constraint for pointers to the given address spaces."""
-    return AttrSetConstraint.get(*map(pointer_to, spaces))
-
-
-def with_flag(type: Attribute) -> LLVMStructType:
-    """Return the type of a struct with a value and a predicate."""
-    return LLVMStructType.from_type_list([type, i1])
 
 
 _CONSTRAINTS: dict[Attribute, str] = {

@@ -2,126 +2,91 @@
 
 from dataclasses import replace
 
-from xdsl.dialects.builtin import BoolAttr, IntegerAttr, UnitAttr, f32, i1, i32, i64
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
-from xdsl.irdl.constraints import AttrSetConstraint
-
 from warploom.isa.instructions import warp
-from warploom.nvvm.dialect.attributes import MatchMode, Redux, ShuffleMode, VoteMode
-from warploom.nvvm.dialect.intrinsic import IntrinsicOperation
 from warploom.nvvm.dialect.lowering import Element, Lowering
-from warploom.nvvm.dialect.operation import operation
-from warploom.nvvm.dialect.types import with_flag
+from warploom.nvvm.dialect.operation import Operation, operation
 
-_VALUE = AttrSetConstraint.get(i32, f32)
 _TYPES = {"add": "s32", "max": "s32", "min": "s32", "umax": "u32", "umin": "u32", "fmax": "f32", "fmin": "f32"}
 
 
-@operation(
-    "nvvm.shfl.sync",
+def _with_flag(op: Operation) -> dict[str, Element]:
+    """Return the value and the predicate that the result contains, by the names of the PTX operands."""
+    return {"d": Element(op.value("res"), 0), "p": Element(op.value("res"), 1)}
+
+
+def _shuffle_error(op: Operation) -> str:
+    has_flag = op.has("return_value_and_is_valid")
+    expected = f"!llvm.struct<({op.text('val')}, i1)>" if has_flag else op.text("val")
+    if op.text("res") == expected:
+        return ""
+    stated = "with" if has_flag else "without"
+    return f"returns {op.text('res')}; expected {expected} {stated} return_value_and_is_valid"
+
+
+Shuffle = operation(
+    "nvvm.shfl.sync(thread_mask as membermask: i32, val as a: i32|f32, offset as b: i32, mask_and_clamp as c: i32,"
+    " kind as mode: shfl_kind, return_value_and_is_valid?: unit) -> res as d: i32|f32|i32&i1|f32&i1",
+    "Value of another lane."
+    " With `return_value_and_is_valid`, the result also contains true if the source lane is in range.",
     warp.SHFL_SYNC,
-    names={"kind": "mode", "thread_mask": "membermask", "val": "a", "offset": "b", "mask_and_clamp": "c", "res": "d"},
+    syntax="$kind $thread_mask `,` $val `,` $offset `,` $mask_and_clamp attr-dict `:` type($val) `->` type($res)",
+    rules=[_shuffle_error],
+    lower=lambda op: op.instruction(**_with_flag(op) if op.has("return_value_and_is_valid") else {}),
 )
-class Shuffle(IntrinsicOperation):
-    """Value of another lane, and optionally whether that lane is in range."""
-
-    thread_mask = operand_def(i32)
-    val = operand_def(_VALUE)
-    offset = operand_def(i32)
-    mask_and_clamp = operand_def(i32)
-    kind = prop_def(ShuffleMode)
-    return_value_and_is_valid = opt_prop_def(UnitAttr)
-    res = result_def(AttrSetConstraint.get(i32, f32, with_flag(i32), with_flag(f32)))
-    assembly_format = (
-        "$kind $thread_mask `,` $val `,` $offset `,` $mask_and_clamp attr-dict `:` type($val) `->` type($res)"
-    )
-
-    def check(self) -> None:
-        has_flag = self.return_value_and_is_valid is not None
-        expected = with_flag(self.val.type) if has_flag else self.val.type
-        if self.res.type != expected:
-            stated = "with" if has_flag else "without"
-            raise self.error(f"returns {self.res.type}; expected {expected} {stated} return_value_and_is_valid")
-
-    def lower(self) -> Lowering:
-        if self.return_value_and_is_valid is None:
-            return super().lower()
-        return Lowering([self.declared(d=Element(self.res, 0), p=Element(self.res, 1))])
-
-    def named(self, name: str) -> str:
-        return name.replace(".i32", f".{self.val.type}")
-
-
-@operation("nvvm.vote.sync", warp.VOTE_SYNC, names={"kind": "mode", "mask": "membermask", "pred": "a", "res": "d"})
-class Vote(IntrinsicOperation):
-    """Combination of the predicates of the lanes of a mask."""
-
-    mask = operand_def(i32)
-    pred = operand_def(i1)
-    kind = prop_def(VoteMode)
-    res = result_def(AttrSetConstraint.get(i32, i1))
-    assembly_format = "$kind $mask `,` $pred attr-dict `->` type($res)"
-
-    def check(self) -> None:
-        expected = i32 if self.kind.data == "ballot" else i1
-        if self.res.type != expected:
-            raise self.error(f"{self.kind.data} returns {self.res.type}; expected {expected}")
-
-    def lower(self) -> Lowering:
-        return Lowering([self.declared({"type": "b32" if self.kind.data == "ballot" else "pred"})])
-
-
-@operation(
-    "nvvm.match.sync", warp.MATCH_ANY, warp.MATCH_ALL, names={"thread_mask": "membermask", "val": "a", "res": "d"}
+Vote = operation(
+    "nvvm.vote.sync(mask as membermask: i32, pred as a: i1, kind as mode: vote_sync_kind) -> res as d: i32|i1",
+    "Combination of the predicates of the lanes of a mask.",
+    warp.VOTE_SYNC,
+    syntax="$kind $mask `,` $pred attr-dict `->` type($res)",
+    rules="""
+        kind=ballot res!=i32: {kind} returns {res}; expected i32
+        kind!=ballot res!=i1: {kind} returns {res}; expected i1
+    """,
+    lower=lambda op: op.instruction({"type": "b32" if op.text("kind") == "ballot" else "pred"}),
 )
-class Match(IntrinsicOperation):
-    """Mask of the lanes with the same value (any), or comparison of all lanes (all)."""
-
-    thread_mask = operand_def(i32)
-    val = operand_def(AttrSetConstraint.get(i32, i64))
-    kind = prop_def(MatchMode)
-    res = result_def(AttrSetConstraint.get(i32, with_flag(i32)))
-    assembly_format = "$kind $thread_mask `,` $val attr-dict `:` type($val) `->` type($res)"
-
-    def check(self) -> None:
-        expected = with_flag(i32) if self.kind.data == "all" else i32
-        if self.res.type != expected:
-            raise self.error(f"{self.kind.data} returns {self.res.type}; expected {expected}")
-
-    def lower(self) -> Lowering:
-        words = {"type": "b64" if self.val.type == i64 else "b32"}
-        if self.kind.data == "any":
-            return Lowering([self.declared(words)])
-        both = self.declared(words, d=Element(self.res, 0), p=Element(self.res, 1))
-        return Lowering([replace(both, forms=[warp.MATCH_ALL])])
 
 
-@operation(
-    "nvvm.redux.sync",
-    warp.REDUX,
-    warp.REDUX_FLOAT,
-    names={"val": "a", "mask_and_clamp": "membermask", "res": "d", "nan": "NaN"},
+def _lower_match(op: Operation) -> Lowering:
+    words = {"type": f"b{op.text('val')[1:]}"}
+    if op.text("kind") == "any":
+        return op.instruction(words)
+    return Lowering([replace(op.template(words, **_with_flag(op)), forms=[warp.MATCH_ALL])])
+
+
+Match = operation(
+    "nvvm.match.sync(thread_mask as membermask: i32, val as a: i32|i64, kind: match_sync_kind) -> res as d: i32|i32&i1",
+    "With `any`, mask of the lanes that have the same value as the executing lane."
+    " With `all`, mask of all lanes and true if all values are equal, and otherwise 0 and false.",
+    *(warp.MATCH_ANY, warp.MATCH_ALL),
+    syntax="$kind $thread_mask `,` $val attr-dict `:` type($val) `->` type($res)",
+    rules="""
+        kind=any res!=i32: {kind} returns {res}; expected i32
+        kind=all res=i32: {kind} returns {res}; expected !llvm.struct<(i32, i1)>
+    """,
+    lower=_lower_match,
 )
-class Reduce(IntrinsicOperation):
-    """Reduction of one value of each lane of a mask."""
 
-    val = operand_def(_VALUE)
-    mask_and_clamp = operand_def(i32)
-    kind = prop_def(Redux)
-    abs = prop_def(BoolAttr, default_value=IntegerAttr.from_bool(False))
-    nan = prop_def(BoolAttr, default_value=IntegerAttr.from_bool(False))
-    res = result_def(_VALUE)
-    assembly_format = "$kind $val `,` $mask_and_clamp attr-dict `:` type($val) `->` type($res)"
 
-    def check(self) -> None:
-        kind = self.kind.data
-        expected = f32 if kind[0] == "f" else i32
-        if (self.val.type, self.res.type) != (expected, expected):
-            raise self.error(f"{kind} reduces {self.val.type} to {self.res.type}; expected {expected}")
-        for name, stated in (("abs", self.abs), ("nan", self.nan)):
-            if expected == i32 and stated.value.data:
-                raise self.error(f"{name} is true; expected false for {i32}")
+def _reduction_error(op: Operation) -> str:
+    kind = op.text("kind")
+    expected = "f32" if kind.startswith("f") else "i32"
+    if (op.text("val"), op.text("res")) != (expected, expected):
+        return f"{kind} reduces {op.text('val')} to {op.text('res')}; expected {expected} to {expected}"
+    return ""
 
-    def lower(self) -> Lowering:
-        kind = self.kind.data
-        return Lowering([self.declared({"op": kind.lstrip("fu"), "type": _TYPES.get(kind, "b32")})])
+
+Reduce = operation(
+    "nvvm.redux.sync(val as a: i32|f32, mask_and_clamp as membermask: i32, kind: redux_kind, abs: bool = 0,"
+    " nan as NaN: bool = 0) -> res as d: i32|f32",
+    "Reduction of a value over the lanes of a mask. Each of these lanes receives the result.",
+    *(warp.REDUX, warp.REDUX_FLOAT),
+    syntax="$kind $val `,` $mask_and_clamp attr-dict `:` type($val) `->` type($res)",
+    rules=[
+        _reduction_error,
+        """
+        val=i32 abs: abs is true for i32; expected f32, or abs = false
+        val=i32 nan: nan is true for i32; expected f32, or nan = false
+        """,
+    ],
+    lower=lambda op: op.instruction({"op": op.text("kind").lstrip("fu"), "type": _TYPES.get(op.text("kind"), "b32")}),
+)

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 
 from warploom.isa.instructions import control
 from warploom.nvvm.lifting.flatten import Register, Step
-from warploom.ptx.flow import EXIT, postdominators
+from warploom.ptx.flow import EXIT, postdominators, postorder
 
 
 @dataclass(slots=True)
 class BasicBlock:
-    """Steps, and the jump or return after them.
+    """Steps, and then `jump` (a branch) or `leave` (a return or exit without a guard), or neither.
 
-    `targets` are the numbers of the blocks to which the jump leads. `next` is the number of the following block if the
-    function continues there, or None.
+    `targets` are the numbers of the blocks to which the jump leads. `next` is the number of the block after this one in
+    the text if control may continue there, else None.
     """
 
     steps: list[Step] = field(default_factory=list[Step])
@@ -28,16 +28,17 @@ class BasicBlock:
         return list(dict.fromkeys([*self.targets, *(() if self.next is None else (self.next,))]))
 
     def all_steps(self) -> Iterator[Step]:
-        """Yield the steps with the jump."""
+        """Yield the steps, then the jump."""
         yield from self.steps
         if self.jump is not None:
             yield self.jump
 
 
 def basic_blocks(items: Sequence[Step | str]) -> list[BasicBlock]:
-    """Return the basic blocks of a function in the order of the text. No block leads to the first one.
+    """Return the basic blocks of a function in the order of the text.
 
-    A block that no path reaches becomes the `next` of the block before it.
+    The first block has no predecessor: it is an empty block if a jump leads to the first label. A block that no path
+    reaches becomes the `next` of the block before it, so that LLVM keeps it.
     """
     blocks = [BasicBlock(), BasicBlock()]
     numbers: dict[str, int] = {}
@@ -91,25 +92,13 @@ def _reachable(blocks: Sequence[BasicBlock], start: int, reached: set[int]) -> s
 
 def block_order(blocks: Sequence[BasicBlock]) -> list[int]:
     """Return the numbers of the blocks in reverse postorder."""
-    order: list[int] = []
-    seen = {0}
-    stack = [(0, iter(blocks[0].successors))]
-    while stack:
-        number, following = stack[-1]
-        if (target := next((each for each in following if each not in seen), None)) is not None:
-            seen.add(target)
-            stack.append((target, iter(blocks[target].successors)))
-        else:
-            order.append(number)
-            stack.pop()
-    return order[::-1]
+    return postorder([block.successors for block in blocks], 0)[::-1]
 
 
 def block_arguments(blocks: Sequence[BasicBlock]) -> tuple[list[int], list[list[Register]], list[set[Register]]]:
-    """Return three lists with an entry for each block.
+    """Return the immediate dominator, the arguments and the registers live after the steps, by block.
 
-    The entries are the immediate dominator or EXIT, the registers for which the block needs an argument, and the
-    registers that its jump or a later block reads.
+    The dominator of the first block is EXIT.
 
     A block has an argument if several values of a register reach the block, and the block or a later one reads the
     register. Source: Cytron et al., "Efficiently computing static single assignment form", 1991.
@@ -149,7 +138,7 @@ def block_arguments(blocks: Sequence[BasicBlock]) -> tuple[list[int], list[list[
 
 
 def _live_registers(blocks: Sequence[BasicBlock], before: Sequence[Sequence[int]]) -> list[set[Register]]:
-    """Return the registers that each block, or a later one, reads before a write."""
+    """Return the registers that are live at the start of each block."""
     reads: list[set[Register]] = []
     writes: list[set[Register]] = []
     for block in blocks:

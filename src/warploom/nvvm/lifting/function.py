@@ -7,41 +7,33 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    DenseIntElementsAttr,
-    IntegerAttr,
-    StringAttr,
-    VectorType,
-    i1,
-    i32,
-    i64,
-)
+from xdsl.dialects.builtin import DenseArrayBase, DenseIntElementsAttr, StringAttr, VectorType, i32
 from xdsl.dialects.llvm import LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from warploom.isa.binding.bind import Binding
 from warploom.isa.instructions import control
+from warploom.isa.model.types import TYPES
 from warploom.nvvm.dialect.operation import InlinePtx
-from warploom.nvvm.dialect.types import elements_of, registers_of
+from warploom.nvvm.dialect.types import constraint_of, parts_of, registers_of
 from warploom.nvvm.forms import MMA_DENSE, MMA_SCALED, WMMA
 from warploom.nvvm.lifting.blocks import BasicBlock, basic_blocks, block_arguments, block_order
 from warploom.nvvm.lifting.flatten import Register, Step, refuse
-from warploom.nvvm.lifting.match_operation import PlacedValue, items_of, match_operation
+from warploom.nvvm.lifting.match_operation import MatchedOperation, items_of, match_operation
+from warploom.nvvm.llvm_builder import LlvmBuilder
 from warploom.nvvm.mlir.llvm_operations import JUMP
 from warploom.nvvm.mlir.llvm_syntax import operation_class
-from warploom.nvvm.to_llvm import CONSTRAINTS
 from warploom.ptx.flow import EXIT
 
 _LEAST_TARGETS = 4
-"""Number of different targets for which LLVM always emits a branch table.
+"""Least number of distinct targets for which LLVM always emits a branch table.
 
-For fewer targets it may emit comparisons.
+For fewer targets LLVM may emit comparisons. For a repeated target it may emit one more block for each repetition.
 """
 
 
 def lift_body(items: Sequence[Step | str], arguments: Sequence[Attribute], result: Attribute | None) -> Region:
-    """Return the body of a function.
+    """Return the MLIR region of the statements of a function.
 
     `arguments` are the types of the parameters, and `result` is the type of the result or None.
 
@@ -57,43 +49,50 @@ class _Lifter:
         self._dominators, self._arguments, self._live = block_arguments(blocks)
         types = [[each.type for each in registers] for registers in self._arguments]
         self._targets = [Block(arg_types=each) for each in [arguments, *types[1:]]]
+        self._builders = [LlvmBuilder() for _ in blocks]
         self._values: list[dict[Register, SSAValue]] = [{} for _ in blocks]
         self._undefined: dict[Attribute, SSAValue] = {}
-        self._after: dict[int, Block] = {}
+        self._unreachable: dict[int, Block] = {}
         self._operations: set[tuple[object, ...]] = set()
         self._number = 0
 
     def region(self) -> Region:
         """Return the region with all blocks."""
         for number in range(1, len(self._blocks)):
-            values = zip(self._arguments[number], self._targets[number].args, strict=True)
-            for register, value in values:
-                self._assign(register, value, number)
+            self._number = number
+            for register, value in zip(self._arguments[number], self._targets[number].args, strict=True):
+                self._assign(register, value)
         for number in block_order(self._blocks):
             self._number = number
             self._block(self._blocks[number], self._live[number])
         for number, block in enumerate(self._blocks):
             self._number = number
             self._end(block)
-        ordered = (
-            [block, self._after[number]] if number in self._after else [block]
-            for number, block in enumerate(self._targets)
-        )
-        return Region(list(chain.from_iterable(ordered)))
+        region = Region()
+        for number, (block, builder) in enumerate(zip(self._targets, self._builders, strict=True)):
+            block.add_ops(builder.operations)
+            region.add_block(block)
+            if number in self._unreachable:
+                region.add_block(self._unreachable[number])
+        return region
 
     # Values -------------------------------------------------------------------------------------------------
 
+    @property
+    def _build(self) -> LlvmBuilder:
+        return self._builders[self._number]
+
     def _add(self, operation: Operation) -> Operation:
-        self._targets[self._number].add_op(operation)
+        self._build.operations.append(operation)
         return operation
 
-    def _assign(self, register: Register, value: SSAValue, number: int) -> None:
-        self._values[number][register] = value
+    def _assign(self, register: Register, value: SSAValue) -> None:
+        self._values[self._number][register] = value
         name = re.sub(r"\W", "_", register.name.strip("%"))
         value.name_hint = name if SSAValue.is_valid_name(name) else None
 
     def _value(self, register: Register) -> SSAValue:
-        """Return the value of a register at the end of the current block."""
+        """Return the value of a register in the current block, or else in its nearest dominator."""
         number = self._number
         while number != EXIT and register not in self._values[number]:
             number = self._dominators[number]
@@ -103,11 +102,7 @@ class _Lifter:
     def _undefined_value(self, type: Attribute) -> SSAValue:
         if type not in self._undefined:
             operation = llvm.UndefOp(type)
-            entry = self._targets[0]
-            if entry.first_op is None:
-                entry.add_op(operation)
-            else:
-                entry.insert_op_before(operation, entry.first_op)
+            self._builders[0].operations.insert(0, operation)
             self._undefined[type] = operation.res
         return self._undefined[type]
 
@@ -120,22 +115,19 @@ class _Lifter:
             after.append(later)
             later = later.difference(step.write).union(step.sources())
         for step, read_later in zip(block.steps, reversed(after), strict=True):
-            if step.binding is None or not self._matched(step, read_later):
+            if step.binding is None or not self._matched(step, step.binding, read_later):
                 self._text(step)
 
     def _text(self, step: Step) -> None:
         """Add an instruction as text.
 
-        `nvvm.inline_ptx` replaces every `%` by `$`, has no 128-bit values, and assigns its result to all uses of
-        a read-write operand, also to earlier ones. In these cases the text becomes inline assembly.
+        The text becomes `llvm.inline_asm` if it contains `%`, has an operand of 128 bits, or changes a register. For
+        these, MLIR 22's `nvvm.inline_ptx` writes `$`, is illegal, or replaces also earlier uses of the register.
         """
-        types = [each.type for each in (*step.read, *step.write)]
-        if step.change or "%" in step.text or any("b128" in registers_of(each) for each in types):
-            results = self._inline_assembly(step)
-        else:
-            results = self._inline_ptx(step)
-        for register, value in zip((*step.change, *step.write), results, strict=True):
-            self._assign(register, value, self._number)
+        is_wide = any(TYPES[each.word].bits == 128 for each in (*step.read, *step.write))
+        lift = self._inline_assembly if step.change or "%" in step.text or is_wide else self._inline_ptx
+        for register, value in zip((*step.change, *step.write), lift(step), strict=True):
+            self._assign(register, value)
 
     def _inline_ptx(self, step: Step) -> Sequence[SSAValue]:
         read = [self._value(each) for each in step.read]
@@ -156,79 +148,52 @@ class _Lifter:
 
     def _inline_assembly(self, step: Step) -> Sequence[SSAValue]:
         written = [*step.change, *step.write]
-        read = [*step.read, *([] if step.guard is None else [step.guard]), *step.change]
+        read = [*step.read, *([] if step.guard is None else [step.guard])]
         first = {"change": 0, "write": len(step.change), "read": len(written)}
         text = _with_registers(step.text, lambda role, number: f"${first[role] + number}")
         if step.guard is not None:
             text = f"@{'!' * step.negated}${len(written) + len(step.read)} {text}"
         constraints = [
-            *(f"={_constraint(each.type)}" for each in written),
-            *(_constraint(each.type) for each in read[: len(read) - len(step.change)]),
+            *(f"={constraint_of(each.type)}" for each in written),
+            *(constraint_of(each.type) for each in read),
             *(str(number) for number in range(len(step.change))),
         ]
-        types = [each.type for each in written]
-        result = [LLVMStructType.from_type_list(types)] if len(types) > 1 else types
-        values = [self._value(each) for each in read]
-        made = llvm.InlineAsmOp(text, ",".join(constraints), values, result, asm_dialect=0, has_side_effects=True)
-        self._add(made)
-        return made.results if len(types) < 2 else self._elements(made.results[0])
+        values = [self._value(each) for each in (*read, *step.change)]
+        return self._build.assembly(text, constraints, values, [each.type for each in written])
 
-    def _elements(self, value: SSAValue) -> list[SSAValue]:
-        if not isinstance(value.type, LLVMStructType):
-            return [value]
-        made = [
-            llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [number]), value, element)
-            for number, element in enumerate(value.type.types)
-        ]
-        return [self._add(each).results[0] for each in made]
+    def _matched(self, step: Step, binding: Binding, later: set[Register]) -> bool:
+        """Add the operation that lowers to exactly the instruction.
 
-    # Operations ---------------------------------------------------------------------------------------------
-
-    def _matched(self, step: Step, later: set[Register]) -> bool:
-        """Add the operation that lowers to exactly the instruction. Return False if there is none.
-
-        `later` are the registers that later instructions read. LLVM removes an operation whose results are not used,
-        and one of two operations with the same operands.
+        Return False if there is none, or if LLVM would remove the operation: its results are not in `later`, the
+        registers that later instructions read, or the block has an equal operation.
         """
-        assert step.binding is not None
         if step.guard is not None or step.change or (step.write and not later.intersection(step.write)):
             return False
-        if _is_refused(step.binding):
+        if _must_stay_text(binding) or (matched := match_operation(binding)) is None:
             return False
-        matched = match_operation(step.binding)
-        if matched is None:
+        operation = matched.operation
+        places = {value: _registers_at(value, matched, step, binding) for value in matched.positions}
+        if not all(places.values()):
             return False
-        operands = [_registers_at(each, step) for each in matched.operands]
-        results = [_registers_at(each, step) for each in matched.results]
-        if None in operands or None in results:
-            return False
-        values = [[self._value(each) for each in registers or ()] for registers in operands]
-        key = (self._number, id(matched), *(value for each in values for value in each))
+        values = [[self._value(each) for each in places[value]] for value in operation.operands]
+        key = (self._number, id(matched), *chain.from_iterable(values))
         if step.write and key in self._operations:
             return False
         self._operations.add(key)
-        made = matched.kind.create(
-            operands=[self._combined(each, placed.type) for each, placed in zip(values, matched.operands, strict=True)],
-            result_types=[each.type for each in matched.results],
-            properties=dict(sorted(matched.properties.items())),
+        made = type(operation).create(
+            operands=list(map(self._combined, values, operation.operand_types)),
+            result_types=operation.result_types,
+            properties=dict(sorted(operation.properties.items())),
         )
-        self._add(made)
-        for value, registers in zip(made.results, results, strict=True):
-            for register, element in zip(registers or (), self._elements(value), strict=True):
-                self._assign(register, self._cast(element, register.type), self._number)
+        results = [places[value] for value in operation.results]
+        for value, registers in zip(self._add(made).results, results, strict=True):
+            for register, element in zip(registers, self._build.elements(value), strict=True):
+                self._assign(register, self._build.cast(element, register.type))
         return True
 
     def _combined(self, values: Sequence[SSAValue], type: Attribute) -> SSAValue:
-        if not isinstance(type, LLVMStructType):
-            return self._cast(values[0], type)
-        struct = self._undefined_value(type)
-        for number, (value, element) in enumerate(zip(values, type.types, strict=True)):
-            position = DenseArrayBase.from_list(i64, [number])
-            struct = self._add(llvm.InsertValueOp(position, struct, self._cast(value, element))).results[0]
-        return struct
-
-    def _cast(self, value: SSAValue, type: Attribute) -> SSAValue:
-        return value if value.type == type else self._add(llvm.BitcastOp(value, type)).results[0]
+        parts = [self._build.cast(value, part) for value, part in zip(values, parts_of(type), strict=True)]
+        return self._build.struct(parts, type) if isinstance(type, LLVMStructType) else parts[0]
 
     # Jumps --------------------------------------------------------------------------------------------------
 
@@ -264,38 +229,37 @@ class _Lifter:
         if following is None:
             self._add(llvm.BrOp(self._targets[taken], *self._passed(taken)))
             return
-        if jump.guard is not None:
-            condition = self._value(jump.guard)
-        else:
-            # No path reaches the next block. LLVM keeps it, because it does not evaluate the condition.
-            condition = self._add(llvm.ConstantOp(IntegerAttr(1, i1), i1)).results[0]
+        # If no path reaches the next block, LLVM keeps it, because it does not evaluate the condition of the text.
+        condition = self._build.flag(True) if jump.guard is None else self._value(jump.guard)
         branches = [(self._targets[number], self._passed(number)) for number in (taken, following)]
         (first, first_values), (second, second_values) = branches[::-1] if jump.negated else branches
         made = llvm.CondBrOp(condition, first, first_values, second, second_values)
-        if jump.negated or jump.binding.slots["uni"] or jump.guard is None:
+        if jump.negated or jump.binding.slots["uni"] or jump.guard is None or taken == following:
             guard = "" if jump.guard is None else f"@{'!' * jump.negated}$0 "
             made.attributes[JUMP] = StringAttr(f"{guard}{jump.text.split()[0]} ${{1:l}};")
         self._add(made)
 
     def _switch(self, block: BasicBlock, jump: Step) -> None:
-        if jump.guard is not None or block.next is not None:
-            refuse(jump.node, "LLVM has no branch table with a predicate or before instructions that no path reaches")
-        unreachable = self._after[self._number] = Block([llvm.UnreachableOp()])
-        cases = [(self._targets[number], self._passed(number)) for number in block.targets]
-        values = [each for _, passed in cases for each in passed]
-        numbers = DenseIntElementsAttr.from_list(VectorType(i32, [len(cases)]), list(range(len(cases))))
+        if jump.guard is not None:
+            refuse(jump.node, "cannot lift a branch table with a predicate", "branch around it")
+        default = self._targets[block.next] if block.next is not None else Block([llvm.UnreachableOp()])
+        passed = [] if block.next is None else self._passed(block.next)
+        if block.next is None:
+            self._unreachable[self._number] = default
+        values = [self._passed(number) for number in block.targets]
         made = operation_class("llvm.switch").create(
-            operands=[self._value(jump.read[0]), *values],
+            operands=[self._value(jump.read[0]), *passed, *chain.from_iterable(values)],
             properties={
-                "case_values": numbers,
-                "case_operand_segments": DenseArrayBase.from_list(i32, [len(passed) for _, passed in cases]),
-                "operandSegmentSizes": DenseArrayBase.from_list(i32, [1, 0, len(values)]),
+                "case_values": DenseIntElementsAttr.from_list(VectorType(i32, [len(values)]), list(range(len(values)))),
+                "case_operand_segments": DenseArrayBase.from_list(i32, list(map(len, values))),
+                "operandSegmentSizes": DenseArrayBase.from_list(i32, [1, len(passed), sum(map(len, values))]),
             },
-            successors=[unreachable, *(target for target, _ in cases)],
+            successors=[default, *(self._targets[number] for number in block.targets)],
         )
         distinct = list(dict.fromkeys(block.targets))
         assert jump.binding is not None
-        if len(distinct) < _LEAST_TARGETS or jump.binding.slots["uni"]:
+        is_short = len(distinct) < max(_LEAST_TARGETS, len(block.targets))
+        if is_short or jump.binding.slots["uni"] or block.next is not None:
             labels = ", ".join(f"${{{distinct.index(number) + 1}:l}}" for number in block.targets)
             table = f"table_${{:uid}}: .branchtargets {labels};"
             made.attributes[JUMP] = StringAttr(f"{table}\n{jump.text.split()[0]} $0, table_${{:uid}};")
@@ -307,17 +271,12 @@ def _with_registers(text: str, register: Callable[[str, int], str]) -> str:
     return re.sub(r"\0(\w+) (\d+)\0", lambda found: register(found[1], int(found[2])), text)
 
 
-def _constraint(type: Attribute) -> str:
-    (word,) = registers_of(type)
-    return CONSTRAINTS[word]
-
-
 def _is_trap(step: Step) -> bool:
     return step.guard is None and step.binding is not None and step.binding.form is control.TRAP
 
 
-def _is_refused(binding: Binding) -> bool:
-    """Return True if LLVM prints the operation differently, or if MLIR 22 refuses the operation."""
+def _must_stay_text(binding: Binding) -> bool:
+    """Return True if LLVM prints the operation of an instruction differently, or if MLIR 22 refuses it."""
     if binding.slots.get("relu") and binding.slots.get("satfinite"):
         return True  # LLVM prints these modifiers in another order
     words = {slot: binding.slots.get(slot, "") for slot in ("shape", "dtype", "ctype", "atype", "btype", "scale_vec")}
@@ -329,26 +288,19 @@ def _is_refused(binding: Binding) -> bool:
     return binding.form in MMA_SCALED and binding.slots.get("stype") == "ue8m0" and words["scale_vec"].endswith("4X")
 
 
-def _registers_at(placed: PlacedValue, step: Step) -> list[Register] | None:
-    """Return the registers of a value, or None if LLVM would compute the value with more instructions.
+def _registers_at(value: SSAValue, matched: MatchedOperation, step: Step, binding: Binding) -> list[Register]:
+    """Return the registers at the positions of a value, or none if LLVM would add a conversion or a move.
 
-    LLVM does so for constants, addresses, and registers of another class.
+    LLVM does so for constants, pointers, packed vectors, and registers of another width.
     """
-    assert step.binding is not None
-    found: list[Register] = []
-    for position in placed.positions:
-        operand = step.binding.operands[position.operand].operand
-        name = str(operand if position.item is None else items_of(operand)[position.item])
-        if name not in step.names:
-            return None
-        found.append(step.names[name])
-    types = elements_of(placed.type)
-    if isinstance(placed.type, LLVMPointerType) or len(types) != len(found):
-        return None
-    if isinstance(placed.type, VectorType) and len(types) > 1:
-        return None
+    operands = [items_of(binding.operands[name].operand)[item] for name, item in matched.positions[value]]
+    found = [step.names[str(each)] for each in operands if str(each) in step.names]
+    types = parts_of(value.type)
+    # A packed vector in several registers is one type.
+    if isinstance(value.type, LLVMPointerType) or len(types) != len(found):
+        return []
     same = all(_width(register.type) == _width(each) for register, each in zip(found, types, strict=True))
-    return found if same else None
+    return found if same else []
 
 
 def _width(type: Attribute) -> str:

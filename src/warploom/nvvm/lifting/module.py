@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from xdsl.dialects import llvm
@@ -27,15 +27,21 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMPointerType, LLVMStructType, LLVMVoidType
 from xdsl.ir import Attribute, Block, Operation, Region
 
+from warploom.check import check
+from warploom.diagnostics import Severity
 from warploom.isa.model.parameters import size_of
 from warploom.isa.model.types import TYPES
 from warploom.nvvm.dialect.types import ADDRESS_SPACES, pointer_to
+from warploom.nvvm.errors import LowerError
 from warploom.nvvm.lifting.flatten import flatten, refuse
 from warploom.nvvm.lifting.function import lift_body
 from warploom.ptx import Directive, Float, Function, Initializer, Integer, Module, Node, Variable, parse
 
 _NO_PASSES = ("noinline", "optnone")
-"""Function attributes that keep LLVM from moving, merging and copying blocks."""
+"""Function attributes that keep LLVM from moving, merging and copying blocks.
+
+`optnone` requires `noinline`.
+"""
 _INTEGER_DIRECTIVES = {
     ".minnctapersm": "nvvm.minctasm",
     ".maxnreg": "nvvm.maxnreg",
@@ -43,7 +49,9 @@ _INTEGER_DIRECTIVES = {
 }
 _EXTENT_DIRECTIVES = {".maxntid": "nvvm.maxntid", ".reqntid": "nvvm.reqntid", ".reqnctapercluster": "nvvm.cluster_dim"}
 _LOCAL_ALIGNMENT = 16
-"""Least alignment in bytes of arrays in signatures of functions that are not visible."""
+"""Least alignment in bytes that LLVM gives to array parameters of functions without `.visible`."""
+_POINTER_ALIGNMENT = 4
+"""Alignment in bytes of the object that a parameter with `.ptr` and without `.align` points to."""
 _LINKAGES = {"visible": "external", "extern": "external", "weak": "weak", "common": "common", "": "internal"}
 """LLVM linkage of each PTX linkage."""
 
@@ -52,112 +60,113 @@ def lift(text: str | Module) -> ModuleOp:
     """Return an MLIR module with the functions and variables of a PTX module.
 
     Errors: PtxSyntaxError; LowerError lower.lift for PTX that LLVM cannot represent, and the rule codes of `check` for
-        unknown instructions
+        illegal PTX
     """
     module = parse(text) if isinstance(text, str) else text
-    return _ModuleLifter(module).lifted()
+    if found := [each for each in check(module) if each.severity is Severity.ERROR]:
+        raise LowerError(found)
+    textual = _textual_names(module)
+    names = {name: name for name in (*module.functions, *module.variables)}
+    operations: list[Operation] = []
+    texts: list[str] = []
+    for item in module.items:
+        match item:
+            case Function() if item.body is not None and item.name not in textual:
+                operations.append(_function(item, names))
+            case Variable() if item.name not in textual:
+                operations.append(_variable(item))
+            case Function() | Variable():
+                texts += _text_of(item, module, textual)
+            case Directive(".pragma" | ".alias"):
+                texts.append(str(replace(item)))
+            case _:
+                pass
+    attributes: dict[str, Attribute] = {
+        "llvm.target_triple": StringAttr("nvptx64-nvidia-cuda"),
+        "ptx.version": StringAttr(".".join(map(str, module.version))),
+        "ptx.target": ArrayAttr(map(StringAttr, module.target)),
+    }
+    if texts:
+        attributes["llvm.module_asm"] = ArrayAttr(map(StringAttr, texts))
+    return ModuleOp(operations, attributes)
 
 
-class _ModuleLifter:
-    def __init__(self, module: Module) -> None:
-        self._module = module
-        self._names = {name: name for name in (*module.functions, *module.variables)}
-        self._texts: list[str] = []
-
-    def lifted(self) -> ModuleOp:
-        """Return the MLIR module."""
-        textual = self._textual_names()
-        operations: list[Operation] = []
-        for item in self._module.items:
-            match item:
-                case Function() if item.body is not None and item.name not in textual:
-                    operations.append(self._function(item))
-                case Variable() if item.name not in textual:
-                    operations.append(_variable(item))
-                case Function() | Variable():
-                    self._texts += self._text_of(item, textual)
-                case Directive(".pragma"):
-                    self._texts.append(str(replace(item)))
-                case Directive(".alias"):
-                    refuse(item, "LLVM has no aliases of functions that only text calls", "call the function itself")
-                case _:
-                    pass
-        version = ".".join(map(str, self._module.version))
-        attributes: dict[str, Attribute] = {
-            "llvm.target_triple": StringAttr("nvptx64-nvidia-cuda"),
-            "ptx.version": StringAttr(version),
-            "ptx.target": ArrayAttr(map(StringAttr, self._module.target)),
-        }
-        if self._texts:
-            attributes["llvm.module_asm"] = ArrayAttr(map(StringAttr, self._texts))
-        return ModuleOp(operations, attributes)
-
-    # Text ---------------------------------------------------------------------------------------------------
-
-    def _textual_names(self) -> set[str]:
-        """Return the variables and functions that stay text.
-
-        These are the ones that LLVM lacks, and the variables that they name.
-        """
-        variables, functions = self._module.variables, self._module.functions
-        pending = [name for name, each in variables.items() if not _has_equivalent(each)]
-        pending += [name for name, each in functions.items() if each.body is not None and not _is_representable(each)]
-        found: set[str] = set()
-        while pending:
-            name = pending.pop()
-            if name not in found:
-                found.add(name)
-                item = variables.get(name) or functions[name]
-                pending += [each for each in _names_in(str(item)) if each in variables]
-        return found
-
-    def _text_of(self, item: Function | Variable, textual: set[str]) -> list[str]:
-        """Return the text of an item, after declarations of the functions with other text that it names."""
-        text = re.sub(r"(?m)^\s*\.loc\b.*\n", "", str(replace(item)))
-        named = [self._module.functions.get(each) for each in sorted(_names_in(text) - {item.name, *textual})]
-        return [*(str(replace(each, body=None)) for each in named if each is not None), text]
-
-    # Functions ----------------------------------------------------------------------------------------------
-
-    def _function(self, function: Function) -> llvm.FuncOp:
-        attributes = _function_attributes(function)
-        parameters = [_parameter(each, function) for each in function.params]
-        result = _result_type(function)
-        names = {each.name: f"{function.name}_param_{number}" for number, each in enumerate(function.params)}
-        names |= {each.name: "func_retval0" for each in function.returns}
-        types = [each for each, _ in parameters]
-        body = lift_body(flatten(function, {**self._names, **names}), types, result)
-        return llvm.FuncOp(
-            function.name,
-            LLVMFunctionType(types, LLVMVoidType() if result is None else result),
-            llvm.LinkageAttr(_linkage(function, function.linkage)),
-            body=body,
-            other_props={"arg_attrs": ArrayAttr([DictionaryAttr(each) for _, each in parameters])},
-            extra_attrs=attributes,
-        )
+# Text -------------------------------------------------------------------------------------------------------
 
 
-def _linkage(node: Node, words: tuple[str, ...]) -> str:
-    if (found := _LINKAGES.get(".".join(words))) is None:
-        refuse(node, f"LLVM has no linkage '{' '.join(words)}'")
+def _textual_names(module: Module) -> set[str]:
+    """Return the names of the variables and functions that become text in `llvm.module_asm`.
+
+    These are the ones that LLVM cannot represent, functions with an alias, and the variables to which they refer.
+    """
+    variables, functions = module.variables, module.functions
+    pending = [name for name, each in variables.items() if not _has_equivalent(each)]
+    pending += [name for name, each in functions.items() if each.body is not None and not _is_representable(each)]
+    for item in module.items:
+        if isinstance(item, Directive) and item.name == ".alias":
+            pending += [name for name in _names_in(str(item)) if name in functions]
+    found: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            item = variables.get(name) or functions[name]
+            pending += [each for each in _names_in(str(item)) if each in variables]
     return found
+
+
+def _text_of(item: Function | Variable, module: Module, textual: set[str]) -> list[str]:
+    """Return declarations of the lifted functions to which an item refers, and then its PTX."""
+    text = re.sub(r"(?m)^\s*\.loc\b.*\n", "", str(replace(item)))
+    named = [module.functions.get(each) for each in sorted(_names_in(text) - {item.name, *textual})]
+    return [*(str(replace(each, body=None)) for each in named if each is not None), text]
 
 
 def _names_in(text: str) -> set[str]:
     return set(re.findall(r"[\w$%]+", text))
 
 
+# Functions --------------------------------------------------------------------------------------------------
+
+
+def _function(function: Function, module_names: Mapping[str, str]) -> llvm.FuncOp:
+    parameters = [_parameter(each, function) for each in function.params]
+    result = _result_type(function)
+    names = {each.name: f"{function.name}_param_{number}" for number, each in enumerate(function.params)}
+    names |= {each.name: "func_retval0" for each in function.returns}
+    for name in module_names.keys() & names.values() & _names_in(str(function)):
+        refuse(function, f"cannot lift the use of '{name}': LLVM gives this name to a parameter", "rename the variable")
+    types = [each for each, _ in parameters]
+    return llvm.FuncOp(
+        function.name,
+        LLVMFunctionType(types, LLVMVoidType() if result is None else result),
+        llvm.LinkageAttr(_linkage(function, function.linkage)),
+        body=lift_body(flatten(function, {**module_names, **names}), types, result),
+        other_props={"arg_attrs": ArrayAttr([DictionaryAttr(each) for _, each in parameters])},
+        extra_attrs=_function_attributes(function),
+    )
+
+
+def _linkage(node: Node, words: tuple[str, ...]) -> str:
+    if (found := _LINKAGES.get(".".join(words))) is None:
+        linkage = " ".join(f".{word}" for word in words)
+        refuse(node, f"cannot lift the linkage {linkage}", "write one of .visible, .extern, .weak and .common")
+    return found
+
+
 # Signatures -------------------------------------------------------------------------------------------------
 
 
 def _is_representable(function: Function) -> bool:
-    """Return True for a kernel, and for a device function whose signature LLVM can print.
+    """Return False for a name with `%`, and for a device function that LLVM cannot print.
 
-    LLVM has no parameters in registers and no second result, passes fewer than 32 bits as 32 bits, and aligns the
-    arrays of a function that is not visible to 16 bytes.
+    LLVM has no parameters in registers, no second result and few directives. It passes fewer than 32 bits as 32 bits,
+    and aligns the arrays of a function without `.visible` to 16 bytes.
     """
-    if function.kind == "entry":
-        return True
+    if function.kind == "entry" or "%" in function.name:
+        return "%" not in function.name
+    if function.attributes or any(each.name != ".noreturn" for each in function.directives):
+        return False
     least = 1 if function.linkage else _LOCAL_ALIGNMENT
     return len(function.returns) <= 1 and all(
         each.space == "param"
@@ -180,21 +189,26 @@ def _is_scalar(variable: Variable) -> bool:
 def _parameter(variable: Variable, function: Function) -> tuple[Attribute, dict[str, Attribute]]:
     """Return the type and the attributes of a parameter."""
     if variable.type not in TYPES:
-        refuse(variable, f"LLVM has no parameter of the type '.{variable.type}'", "pass an address as .u64")
+        hint = "pass the object or its address as .u64"
+        refuse(variable, f"cannot lift a parameter of the type .{variable.type}", hint)
     if _is_scalar(variable):
         pointer = next((each.split() for each in variable.attributes if each.startswith(".ptr")), None)
         if pointer is None:
             return _scalar_type(variable.type), {}
+        if TYPES[variable.type].bits != 64:
+            hint = f"write .u64, or omit '{' '.join(pointer)}'"
+            refuse(variable, "cannot lift a pointer of 32 bits: LLVM has pointers of 64 bits only", hint)
         space = next((word[1:] for word in pointer[1:] if word[1:] in ADDRESS_SPACES), "")
-        align = int(pointer[pointer.index(".align") + 1]) if ".align" in pointer else 0
-        attributes: dict[str, Attribute] = {"llvm.align": IntegerAttr(align, 64)} if align else {}
-        return pointer_to(ADDRESS_SPACES[space]), attributes
-    attributes = {"llvm.byval": _array_type(variable), "llvm.align": IntegerAttr(_alignment(variable), 64)}
+        align = int(pointer[pointer.index(".align") + 1]) if ".align" in pointer else _POINTER_ALIGNMENT
+        return pointer_to(ADDRESS_SPACES[space]), {"llvm.align": IntegerAttr(align, 64)}
+    attributes: dict[str, Attribute] = {
+        "llvm.byval": _array_type(variable),
+        "llvm.align": IntegerAttr(_alignment(variable), 64),
+    }
     if function.kind == "entry":
         if not function.linkage and _alignment(variable) < _LOCAL_ALIGNMENT:
-            refuse(
-                variable, "LLVM aligns the arrays of a kernel that is not visible to 16 bytes", "declare it .visible"
-            )
+            hint = f"declare '{function.name}' .visible, or align the array to 16 bytes"
+            refuse(variable, "LLVM aligns the array parameters of a kernel without .visible to 16 bytes", hint)
         # The text of the kernel reads the parameter in its own state space, where nothing can write.
         attributes["nvvm.grid_constant"] = UnitAttr()
     return LLVMPointerType(), attributes
@@ -226,7 +240,7 @@ def _function_attributes(function: Function) -> dict[str, Attribute]:
     if function.kind == "entry":
         found["nvvm.kernel"] = UnitAttr()
     if function.attributes:
-        refuse(function, f"LLVM has no function attribute '{function.attributes[0]}'")
+        refuse(function, f"cannot lift the function attribute {function.attributes[0]}", "omit it")
     names = {each.name for each in function.directives}
     for each in function.directives:
         if (name := _EXTENT_DIRECTIVES.get(each.name)) is not None:
@@ -241,7 +255,7 @@ def _function_attributes(function: Function) -> dict[str, Attribute]:
         elif each.name == ".noreturn":
             passed.append("noreturn")
         else:
-            refuse(each, f"LLVM has no function attribute for the directive '{each.name}'")
+            refuse(each, f"cannot lift the directive {each.name} of a kernel", "write it in the body")
     if ".reqnctapercluster" in names and not {".explicitcluster", ".blocksareclusters"} & names:
         # LLVM prints both directives. The process that compiles LLVM IR removes the second one.
         passed.append("ptx.implicit_cluster")
@@ -252,28 +266,44 @@ def _function_attributes(function: Function) -> dict[str, Attribute]:
 
 
 def _has_equivalent(variable: Variable) -> bool:
-    """Return True if a global of LLVM can represent a variable: a number or an array of numbers."""
-    return not variable.attributes and variable.type in TYPES and _is_numeric(variable.initializer)
+    """Return True if an LLVM global can represent a variable.
+
+    It is a number or array, with numbers as initial values, without attributes, and without `%` in its name.
+    """
+    if "%" in variable.name or variable.attributes or variable.type not in TYPES:
+        return False
+    initializer = variable.initializer
+    if initializer is None:
+        return True
+    leaves = list(_leaves(initializer))
+    is_complete = size_of(variable) == len(leaves) * TYPES[variable.type].bytes
+    # The number of values may state the extent of an array. Zeros follow the values in each pair of braces.
+    is_list = variable.shape != (None,) and not any(isinstance(each, tuple) for each in _items(initializer))
+    return all(isinstance(each, Integer | Float) for each in leaves) and (is_complete or is_list)
 
 
-def _is_numeric(initializer: Initializer | None) -> bool:
-    if isinstance(initializer, tuple):
-        return all(map(_is_numeric, initializer))
-    return initializer is None or isinstance(initializer, Integer | Float)
+def _items(initializer: Initializer) -> tuple[Initializer, ...]:
+    return initializer if isinstance(initializer, tuple) else (initializer,)
+
+
+def _leaves(initializer: Initializer) -> Iterator[Initializer]:
+    for each in _items(initializer):
+        if isinstance(each, tuple):
+            yield from _leaves(each)
+        else:
+            yield each
 
 
 def _variable(variable: Variable) -> llvm.GlobalOp:
-    natural = TYPES[variable.type].bytes
-    width = 8 * natural
+    width = 8 * TYPES[variable.type].bytes
     is_array = bool(variable.shape) or variable.vector > 1 or width > 64
     kind: Attribute = _array_type(variable) if is_array else _scalar_type(variable.type)
     value: Attribute | None = None
     body = Region()
     if variable.initializer is not None:
-        numbers = [each % (1 << width) for each in _numbers(variable.initializer, variable.type)]
+        numbers = [_bits(each, variable.type) % (1 << width) for each in _leaves(variable.initializer)]
         numbers = [each - (1 << width) * (each >> width - 1) for each in numbers]
-        if is_array:
-            assert isinstance(kind, LLVMArrayType)
+        if isinstance(kind, LLVMArrayType):
             numbers += [0] * (kind.size.data - len(numbers))
             value = DenseIntElementsAttr.from_list(TensorType(IntegerType(width), [len(numbers)]), numbers)
         else:
@@ -295,20 +325,12 @@ def _variable(variable: Variable) -> llvm.GlobalOp:
     )
 
 
-def _numbers(initializer: Initializer, type: str) -> Iterator[int]:
-    """Yield the bits of the numbers of an initial value."""
-    match initializer:
-        case tuple():
-            for each in initializer:
-                yield from _numbers(each, type)
-        case Integer(value):
-            yield value if TYPES[type].kind != "float" else _bits(float(value), type)
-        case Float():
-            yield initializer.bits if initializer.width == TYPES[type].bits else _bits(initializer.value, type)
-        case _:
-            raise AssertionError(initializer)
-
-
-def _bits(value: float, type: str) -> int:
-    bits = TYPES[type].bits
-    return int.from_bytes(TYPES[type].dtype.type(value).tobytes()[: bits // 8], "little")
+def _bits(number: Initializer, type: str) -> int:
+    """Return a number of an initial value as an integer with the same bits."""
+    if isinstance(number, Integer) and TYPES[type].kind != "float":
+        return number.value
+    if isinstance(number, Float) and number.width == TYPES[type].bits:
+        return number.bits
+    assert isinstance(number, Integer | Float)
+    data = TYPES[type].dtype.type(number.value).tobytes()
+    return int.from_bytes(data[: TYPES[type].bytes], "little")

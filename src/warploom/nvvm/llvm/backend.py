@@ -112,7 +112,9 @@ def error_at(error: BackendError, text: str) -> tuple[int | None, str]:
         return int(found[1]), f"is not legal in LLVM IR: {_sentence(found[2])}"
     first, *rest = message.strip().splitlines()
     # LLVM prints the instructions at fault. The first that the text contains is the place.
-    line = next((line for printed in rest if (line := line_like(printed, text.splitlines()))), None)
+    lines = text.splitlines()
+    line = next((line for printed in rest if (line := line_like(printed, lines))), None)
+    line = line or next((line for printed in rest if (line := _line_of_part(printed, lines))), None)
     if line is None and (name := re.search(r"^ptr (@\S+)", "\n".join(rest), re.MULTILINE)):
         line = line_of_function(name[1], text)
     return line, f"is not legal in LLVM IR: {_sentence(first)}"
@@ -133,6 +135,16 @@ def line_like(instruction: str, lines: Sequence[str]) -> int | None:
     """Return the number of the first line that has an instruction which LLVM printed."""
     wanted = _normal(instruction)
     return next((number for number, line in enumerate(lines, 1) if wanted and _normal(line) == wanted), None)
+
+
+def _line_of_part(printed: str, lines: Sequence[str]) -> int | None:
+    """Return the first line of which LLVM printed the beginning, or which it printed after a type."""
+    wanted = _normal(printed)
+    for number, line in enumerate(lines, 1):
+        given = _normal(line)
+        if "=" in wanted and "=" in given and (given.startswith(wanted) or wanted.endswith(given)):
+            return number
+    return None
 
 
 def _normal(line: str) -> str:

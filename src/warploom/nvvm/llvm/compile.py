@@ -17,36 +17,11 @@ Report = Callable[[int | None, str], Diagnostic]
 
 _TARGETS = tuple(
     f"sm_{name}"
-    for name in [
-        "70",
-        "75",
-        "80",
-        "86",
-        "87",
-        "88",
-        "89",
-        "90",
-        "90a",
-        "100",
-        "100f",
-        "100a",
-        "101",
-        "101f",
-        "101a",
-        "103",
-        "103f",
-        "103a",
-        "110",
-        "110f",
-        "110a",
-        "120",
-        "120f",
-        "120a",
-        "121",
-        "121f",
-        "121a",
-    ]
-)
+    for name in (
+        "70", "75", "80", "86", "87", "88", "89", "90", "90a", "100", "100f", "100a", "101", "101f", "101a",
+        "103", "103f", "103a", "110", "110f", "110a", "120", "120f", "120a", "121", "121f", "121a",
+    )
+)  # fmt: skip
 """Targets of LLVM 22 that have tensor cores."""
 _BLACKWELL = 100
 _FIRST_VERSION_OF_BLACKWELL = (8, 8)
@@ -134,7 +109,11 @@ def _selection_error(error: BackendError, text: str, target: Target, version: Ve
         line = next((line for line in message.splitlines() if line.strip()), "LLVM ended without a message")
         place = line_of_function(f"@{name[1]}", text) if (name := _FUNCTION.search(message)) else None
         if quoted := re.search(r"inline asm(?: constraint)?:? '(.*)'|constraint '(.*)'", line):
-            place = _line_with(quoted[1] or quoted[2], text)
+            place = _line_with(" asm .*" + re.escape(quoted[1] or quoted[2]), text)
+        elif space := re.search(r"address space .*: (\d+)", line):
+            place = _line_with(rf"addrspace\({space[1]}\)", text)
+        elif "Bad inline asm" in line:
+            place = _line_with(r'call void asm .*"[^"]*", "=', text)
         return report(place, f"cannot be compiled for {target.name}: {_sentence(line)}")
     name = found[1]
     needs = _requirement(name, text, target, version)
@@ -143,10 +122,9 @@ def _selection_error(error: BackendError, text: str, target: Target, version: Ve
     return report(line_of(name, text), f"cannot lower the call of '{name}' {given}: {wanted}")
 
 
-def _line_with(part: str, text: str) -> int | None:
-    """Return the line of the first inline assembly that contains a text."""
-    lines = enumerate(text.splitlines(), 1)
-    return next((number for number, line in lines if " asm " in line and part in line), None)
+def _line_with(pattern: str, text: str) -> int | None:
+    """Return the number of the first line that contains a regular expression."""
+    return next((number for number, line in enumerate(text.splitlines(), 1) if re.search(pattern, line)), None)
 
 
 def _sentence(line: str) -> str:

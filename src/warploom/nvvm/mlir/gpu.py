@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 from warploom.nvvm.dialect.attributes import ShuffleMode
 from warploom.nvvm.dialect.barriers import Barrier0
 from warploom.nvvm.dialect.warp import Shuffle
+from warploom.nvvm.errors import LowerError
 from warploom.nvvm.llvm_builder import LlvmBuilder
 from warploom.nvvm.mlir.llvm_syntax import operation_class
 from warploom.nvvm.mlir_text import ParsedModule
@@ -33,15 +34,27 @@ _WARP = 32
 
 
 def lower_gpu(parsed: ParsedModule) -> None:
-    """Replace the operations of the gpu and scf dialects, except modules, functions and returns."""
+    """Replace operations of the gpu dialect, and the loops and conditions of the scf dialect.
+
+    The operations are those for indices, barriers and shuffles.
+    Other operations of the gpu dialect stay. Errors: LowerError lower.operation
+    """
     module: ModuleOp = parsed.module
     found = list(module.walk())
     if any(isinstance(each, scf.ForOp | scf.IfOp | scf.IndexSwitchOp) for each in found):
         ConvertScfToCf().apply(Context(), module)
     for operation in found:
+        if operation.attributes and operation.name.startswith("nvvm."):
+            message = (
+                f"'{operation.name}' has the attribute '{next(iter(operation.attributes))}', which cannot be lowered"
+            )
+            raise LowerError([parsed.diagnostic(operation, message)])
         if (lowering := _LOWERINGS.get(operation.name)) is not None:
             build = LlvmBuilder()
-            results = lowering(operation, build)
+            try:
+                results = lowering(operation, build)
+            except VerifyException as error:
+                raise LowerError([parsed.diagnostic(operation, str(error))]) from None
             for made in build.operations:
                 parsed.sources[made] = operation
             Rewriter.replace_op(operation, build.operations, results)
@@ -114,7 +127,7 @@ def _shuffle(operation: Operation, build: LlvmBuilder) -> list[SSAValue]:
     value, offset, width = operation.operands
     kind = value.type
     if kind not in (i32, f32):
-        raise VerifyException(f"'gpu.shuffle' cannot lower a value of type {kind}: expected i32 or f32")
+        raise VerifyException(f"'gpu.shuffle' value has the type {kind}; expected i32 or f32")
     mode = _SHUFFLES[_word(operation, "mode")]
     unused = _arithmetic("sub", build.constant(_WARP, i32), width, build)
     lanes = _arithmetic("lshr", build.constant(-1, i32), unused, build)
@@ -127,8 +140,8 @@ def _shuffle(operation: Operation, build: LlvmBuilder) -> list[SSAValue]:
     made = Shuffle.build(operands=[lanes, value, offset, clamp], properties=properties, result_types=[result])
     build.operations.append(made)
     if not is_tested:
-        return [made.res, build.flag(condition=True)]
-    return [build.element(made.res, 0), build.element(made.res, 1)]
+        return [made.results[0], build.flag(condition=True)]
+    return [build.element(made.results[0], 0), build.element(made.results[0], 1)]
 
 
 _LOWERINGS: dict[str, Callable[[Operation, LlvmBuilder], list[SSAValue]]] = {

@@ -1,21 +1,17 @@
-"""Operations of the llvm, arith and cf dialects as instructions of LLVM IR.
-
-Each function of `WRITERS` returns the text of one instruction, without the name of its result.
-"""
+"""Operations of the llvm, arith and cf dialects as instructions of LLVM IR."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Protocol
 
-from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, SymbolRefAttr
 from xdsl.dialects.llvm import LLVMFunctionType, LLVMPointerType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from warploom.nvvm.mlir.llvm_syntax import (
+from warploom.nvvm.mlir.attributes import Words, convention_text, dictionaries_of, memory_text, parameter_text, spaced
+from warploom.nvvm.mlir.llvm_formats import (
     ATOMICS,
     BINARY,
     CASTS,
@@ -26,337 +22,54 @@ from warploom.nvvm.mlir.llvm_syntax import (
     WRAPS,
 )
 from warploom.nvvm.mlir.llvm_values import constant_text, escaped, items_of, numbers_of, symbol_text, type_text
-
-Attributes = Mapping[str, Attribute]
-NO_ATTRIBUTES: Attributes = {}
-
-
-class Names(Protocol):
-    """Names of the values and blocks of one function."""
-
-    def value(self, value: SSAValue) -> str:
-        """Return a value without its type."""
-        ...
-
-    def typed(self, value: SSAValue) -> str:
-        """Return a value with its type."""
-        ...
-
-    def successor(self, operation: Operation, number: int) -> str:
-        """Return the name of the block that is a successor of an operation, such as `%b.1`."""
-        ...
-
-    def metadata(self, text: str) -> str:
-        """Return the number of a metadata node, such as `!3`."""
-        ...
-
-    def attributes(self, attributes: Attributes) -> str:
-        """Return attributes of a parameter or result, such as `noundef`, with a space before each."""
-        ...
-
-
-Writer = Callable[[Operation, Attributes, Names], str]
-
-
-def attributes_of(operation: Operation) -> dict[str, Attribute]:
-    """Return the attributes and the properties of an operation."""
-    return {**operation.attributes, **operation.properties}
-
-
-def words_of(attribute: Attribute | None) -> str:
-    """Return the words of an attribute such as `#llvm.fastmath<nnan, contract>`, separated by spaces."""
-    if attribute is None or isinstance(attribute, IntegerAttr):
-        return ""
-    if isinstance(attribute, StringAttr):
-        text = attribute.data
-    else:
-        text = str(attribute).partition("<")[2].rpartition(">")[0].replace('"', "")
-    return " ".join(word for word in re.split(r"[\s,]+", text) if word and word != "none")
-
-
-def number_of(attribute: Attribute | None, default: int = 0) -> int:
-    """Return the value of an integer attribute."""
-    return attribute.value.data if isinstance(attribute, IntegerAttr) else default
-
-
-def _spaced(*words: str) -> str:
-    return " ".join(filter(None, words))
-
-
-# Arithmetic and casts -----------------------------------------------------------------------------------------
-
-
-def _flags(found: Attributes) -> str:
-    names = {"isExact": "exact", "isDisjoint": "disjoint", "nonNeg": "nneg"}
-    units = [word for name, word in names.items() if name in found]
-    fast = words_of(found.get("fastmathFlags", found.get("fastmath")))
-    bits = number_of(overflow := found.get("overflowFlags"))  # a number in the generic syntax
-    return _spaced(words_of(overflow), "nsw" * (bits & 1), "nuw" * (bits >> 1), *units, fast)
-
-
-def _binary(word: str) -> Writer:
-    return lambda op, found, names: _spaced(
-        word, _flags(found), f"{names.typed(op.operands[0])}, {names.value(op.operands[1])}"
-    )
-
-
-def _cast(word: str) -> Writer:
-    return lambda op, found, names: _spaced(
-        word, _flags(found), names.typed(op.operands[0]), "to", type_text(op.results[0].type)
-    )
-
-
-def _arith_cast(wider: str, narrower: str) -> Writer:
-    """Return a writer for the casts of `index`, which has 64 bits here."""
-
-    def write(op: Operation, found: Attributes, names: Names) -> str:
-        (value,), (result,) = op.operands, op.results
-        source, target = type_text(value.type), type_text(result.type)
-        if source == target:
-            return f"bitcast {names.typed(value)} to {target}"
-        word = wider if int(source[1:]) < int(target[1:]) else narrower
-        return _cast(word)(op, found, names)
-
-    return write
-
-
-def _unary(word: str) -> Writer:
-    return lambda op, found, names: _spaced(word, _flags(found), names.typed(op.operands[0]))
-
-
-def _compare(word: str, predicates: Sequence[str]) -> Writer:
-    def write(op: Operation, found: Attributes, names: Names) -> str:
-        predicate = predicates[number_of(found["predicate"])].lstrip("_")
-        fast = words_of(found.get("fastmathFlags", found.get("fastmath")))
-        return _spaced(word, fast, predicate, f"{names.typed(op.operands[0])}, {names.value(op.operands[1])}")
-
-    return write
-
-
-def _select(op: Operation, found: Attributes, names: Names) -> str:
-    return _spaced("select", _flags(found), ", ".join(map(names.typed, op.operands)))
-
-
-def _elements(word: str) -> Writer:
-    return lambda op, found, names: f"{word} {', '.join(map(names.typed, op.operands))}"
-
-
-def _positions(word: str) -> Writer:
-    # The operands of `llvm.insertvalue` are the container and the value.
-    return lambda op, found, names: (
-        f"{word} {', '.join([*map(names.typed, op.operands), *map(str, numbers_of(found['position']))])}"
-    )
-
-
-def _shuffle(op: Operation, found: Attributes, names: Names) -> str:
-    mask = numbers_of(found["mask"])
-    lanes = ", ".join("i32 poison" if lane == -1 else f"i32 {lane}" for lane in mask)
-    return f"shufflevector {', '.join(map(names.typed, op.operands))}, <{len(mask)} x i32> <{lanes}>"
-
-
-# Memory -------------------------------------------------------------------------------------------------------
-
-
-def _atomic(found: Attributes, name: str = "ordering") -> str:
-    scope = found.get("syncscope")
-    ordering = ORDERINGS[number_of(found.get(name))]
-    if ordering == "not_atomic":
-        return ""
-    return _spaced(f'syncscope("{escaped(scope.data)}")' if isinstance(scope, StringAttr) else "", ordering)
-
-
-def _alignment(found: Attributes) -> str:
-    return f", align {number_of(found['alignment'])}" if "alignment" in found else ""
-
-
-def _access(word: str, operands: str, found: Attributes, names: Names) -> str:
-    atomic = _atomic(found)
-    text = _spaced(word, "atomic" * bool(atomic), "volatile" * ("volatile_" in found), operands, atomic)
-    text += _alignment(found)
-    for name, kind, node in (
-        ("nontemporal", "nontemporal", "!{i32 1}"),
-        ("invariant", "invariant.load", "!{}"),
-        ("invariantGroup", "invariant.group", "!{}"),
-    ):
-        text += f", !{kind} {names.metadata(node)}" if name in found else ""
-    if (size := found.get("dereferenceable")) is not None:
-        kind = "dereferenceable" + "_or_null" * ("mayBeNull" in found or "mayBeNull = true" in str(size))
-        number = number_of(size) or int(re.findall(r"\d+", str(size))[0])
-        text += f", !{kind} {names.metadata(f'!{{i64 {number}}}')}"
-    return text
-
-
-def _load(op: Operation, found: Attributes, names: Names) -> str:
-    return _access("load", f"{type_text(op.results[0].type)}, {names.typed(op.operands[0])}", found, names)
-
-
-def _store(op: Operation, found: Attributes, names: Names) -> str:
-    return _access("store", ", ".join(map(names.typed, op.operands)), found, names)
-
-
-def _getelementptr(op: Operation, found: Attributes, names: Names) -> str:
-    base, *dynamic = op.operands
-    rest = iter(dynamic)
-    constants = numbers_of(found["rawConstantIndices"])
-    indices = [names.typed(next(rest)) if index == DYNAMIC else f"i32 {index}" for index in constants]
-    bits = number_of(found.get("noWrapFlags")) | 3 * ("inbounds" in found)
-    flags = [word for word, mask in WRAPS.items() if bits & mask == mask and not (word == "nusw" and bits & 1)]
-    return (
-        f"{_spaced('getelementptr', *flags)} {', '.join([type_text(found['elem_type']), names.typed(base), *indices])}"
-    )
-
-
-def _alloca(op: Operation, found: Attributes, names: Names) -> str:
-    kind = op.results[0].type
-    space = type_text(kind).partition(" ")[2] if isinstance(kind, LLVMPointerType) else ""
-    text = _spaced("alloca", "inalloca" * ("inalloca" in found), f"{type_text(found['elem_type'])}")
-    return f"{text}, {names.typed(op.operands[0])}{_alignment(found)}{space and f', {space}'}"
-
-
-def _atomicrmw(op: Operation, found: Attributes, names: Names) -> str:
-    word = ATOMICS[number_of(found["bin_op"])].removeprefix("_")
-    operands = ", ".join(map(names.typed, op.operands))
-    volatile = "volatile" * ("volatile_" in found)
-    return _spaced("atomicrmw", volatile, word, operands, _atomic(found)) + _alignment(found)
-
-
-def _cmpxchg(op: Operation, found: Attributes, names: Names) -> str:
-    flags = ["weak" * ("weak" in found), "volatile" * ("volatile_" in found)]
-    orders = [_atomic(found, "success_ordering"), ORDERINGS[number_of(found["failure_ordering"])]]
-    return _spaced("cmpxchg", *flags, ", ".join(map(names.typed, op.operands)), *orders) + _alignment(found)
-
-
-# Calls --------------------------------------------------------------------------------------------------------
-
-
-def dictionaries_of(attribute: Attribute | None, count: int) -> list[Attributes]:
-    """Return the attributes of each of `count` parameters or results."""
-    found: list[Attributes] = [each.data for each in items_of(attribute) if isinstance(each, DictionaryAttr)]
-    return found + [NO_ATTRIBUTES] * (count - len(found))
-
-
-def _arguments(operands: Sequence[SSAValue], found: Attributes, names: Names) -> str:
-    return ", ".join(
-        f"{type_text(value.type)}{names.attributes(attributes)} {names.value(value)}"
-        for value, attributes in zip(operands, dictionaries_of(found.get("arg_attrs"), len(operands)), strict=True)
-    )
-
-
-def _result(op: Operation, found: Attributes, names: Names) -> str:
-    (attributes,) = dictionaries_of(found.get("res_attrs"), 1)
-    return f"{names.attributes(attributes)} {type_text(op.results[0].type) if op.results else 'void'}".lstrip()
-
-
-_CALL_ATTRIBUTES = {
-    "convergent": "convergent", "no_unwind": "nounwind", "will_return": "willreturn",
-    "no_inline": "noinline", "always_inline": "alwaysinline", "inline_hint": "inlinehint",
+from warploom.nvvm.mlir.metadata import Metadata, number_of, parameters_of, words_of
+
+_ARITH = {
+    "addi": "add", "subi": "sub", "muli": "mul", "divsi": "sdiv", "divui": "udiv", "remsi": "srem", "remui": "urem",
+    "andi": "and", "ori": "or", "xori": "xor", "shli": "shl", "shrsi": "ashr", "shrui": "lshr", "addf": "fadd",
+    "subf": "fsub", "mulf": "fmul", "divf": "fdiv", "remf": "frem", "extsi": "sext", "extui": "zext",
+    "trunci": "trunc", "extf": "fpext", "truncf": "fptrunc", "negf": "fneg", "cmpi": "icmp", "cmpf": "fcmp",
 }  # fmt: skip
+"""Operations of the llvm dialect by those of the arith dialect with other names."""
+_ARITH_CALLS = {
+    "maximumf": "maximum", "minimumf": "minimum", "maxnumf": "maxnum", "minnumf": "minnum", "maxsi": "smax",
+    "minsi": "smin", "maxui": "umax", "minui": "umin",
+}  # fmt: skip
+"""Intrinsics by operation of the arith dialect."""
 
+_CALL = "{tail} call {fast} {convention} {called} {callee}({arguments}) {effects} {bundles}{access}"
+INSTRUCTIONS: dict[str, str] = {
+    **dict.fromkeys(BINARY, "{word} {flags} {first}, {second}"),
+    **dict.fromkeys(CASTS, "{word} {flags} {operands} to {result}{hints}"),
+    **dict.fromkeys(("icmp", "fcmp"), "{word} {fast} {predicate} {first}, {second}"),
+    **dict.fromkeys(("fneg", "freeze", "select", "extractelement", "insertelement"), "{word} {fast} {operands}"),
+    **{name: f"call {{flags}} {{result}} @llvm.{word}({{operands}})" for name, word in _ARITH_CALLS.items()},
+    "index_cast": "{resize} {operands} to {result}",
+    "index_castui": "{resize} {operands} to {result}",
+    "shufflevector": "shufflevector {operands}, {mask}",
+    "extractvalue": "extractvalue {operands}{positions}",
+    "insertvalue": "insertvalue {operands}{positions}",
+    "load": "load {atomic} {volatile} {result}, {operands}{ordering}{align}{hints}{access}",
+    "store": "store {atomic} {volatile} {operands}{ordering}{align}{hints}{access}",
+    "atomicrmw": "atomicrmw {volatile} {arithmetic} {operands}{ordering}{align}{access}",
+    "cmpxchg": "cmpxchg {weak} {volatile} {operands}{orderings}{align}{access}",
+    "fence": "fence{ordering}",
+    "getelementptr": "getelementptr {wraps} {element}, {indices}",
+    "alloca": "alloca {inalloca} {element}, {operands}{align}{space}",
+    "call": _CALL,
+    "call_intrinsic": "call {fast} {called} {intrinsic}({arguments}) {bundles}",
+    "intr": "call {fast} {called} {own_intrinsic}({arguments}) {bundles}{hints}{access}",
+    "inline_asm": "{tail} call {called} asm {assembly}({arguments})",
+    "return": "ret {returned}",
+    "unreachable": "unreachable",
+    "br": "br {labels}{branch}",
+    "cond_br": "{jump}",
+    "switch": "{jump}",
+}
+"""Template of an instruction by operation without dialect.
 
-def _call(op: Operation, found: Attributes, names: Names) -> str:
-    callee = found.get("callee")
-    operands, bundles = _bundles(op, found, names)
-    target = (
-        symbol_text(callee.root_reference.data) if isinstance(callee, SymbolRefAttr) else names.value(operands.pop(0))
-    )
-    variadic = found.get("var_callee_type")
-    result = type_text(variadic) if isinstance(variadic, LLVMFunctionType) else _result(op, found, names)
-    kind, fast = words_of(found.get("TailCallKind")), words_of(found.get("fastmathFlags"))
-    convention = convention_text(found)
-    ends = [word for name, word in _CALL_ATTRIBUTES.items() if name in found]
-    if "memory_effects" in found:
-        ends.append(memory_text(found["memory_effects"]))
-    text = _spaced(kind, "call", fast, convention, result, f"{target}({_arguments(operands, found, names)})")
-    return _spaced(text, *ends, bundles)
-
-
-def _bundles(op: Operation, found: Attributes, names: Names) -> tuple[list[SSAValue], str]:
-    """Return the operands of a call without those of its operand bundles, and the bundles as text."""
-    sizes = numbers_of(found.get("op_bundle_sizes"))
-    operands, items = list(op.operands), list[str]()
-    first = len(operands) - sum(sizes)
-    operands, rest = operands[:first], iter(operands[first:])
-    for size, tag in zip(sizes, items_of(found.get("op_bundle_tags")), strict=True):
-        values = ", ".join(names.typed(value) for value in islice(rest, size))
-        items.append(f'"{escaped(tag.data)}"({values})' if isinstance(tag, StringAttr) else "")
-    return operands, f"[ {', '.join(items)} ]" if items else ""
-
-
-def convention_text(found: Attributes) -> str:
-    """Return the calling convention of a function or call, or "" for that of C."""
-    word = words_of(found.get("CConv"))
-    kept = ("fastcc", "coldcc", "anyregcc", "preserve_mostcc", "preserve_allcc", "swiftcc", "tailcc", "swifttailcc")
-    word = "" if word == "ccc" else word.replace("_", " ") if word[:3] == "cc_" else word
-    return word if word in kept or word.startswith("cc ") else word.removesuffix("cc")
-
-
-def memory_text(effects: Attribute) -> str:
-    """Return the attribute `memory` of a function or call."""
-    pairs = dict(re.findall(r"(\w+) = (\w+)", str(effects)))
-    default = pairs.pop("other", "none")
-    names = {"argMem": "argmem", "inaccessibleMem": "inaccessiblemem", "errnoMem": "errnomem",
-             "targetMem0": "target_mem0", "targetMem1": "target_mem1"}  # fmt: skip
-    spelled = [default] * (default != "none" or all(word == default for word in pairs.values()))
-    spelled += [f"{names[name]}: {word}" for name, word in pairs.items() if word != default and name in names]
-    return f"memory({', '.join(spelled)})"
-
-
-def _call_intrinsic(op: Operation, found: Attributes, names: Names) -> str:
-    name = found["intrin"]
-    assert isinstance(name, StringAttr)
-    fast = words_of(found.get("fastmathFlags"))
-    operands, bundles = _bundles(op, found, names)
-    arguments = _arguments(operands, found, names)
-    return _spaced("call", fast, _result(op, found, names), f"{symbol_text(name.data)}({arguments})", bundles)
-
-
-_IMMEDIATES = (
-    "len", "is_int_min_poison", "is_zero_poison", "bit", "rw", "hint", "cache", "pos", "prob", "failureKind",
-    "lhs_rows", "lhs_columns", "rhs_columns", "isVolatile", "rows", "columns",
-)  # fmt: skip
-"""Properties of `llvm.intr.*` that are operands of the intrinsic, in order."""
-
-
-def _intrinsic(op: Operation, found: Attributes, names: Names) -> str:
-    """Write an operation `llvm.intr.*` as a call of `llvm.*`."""
-    values = [names.typed(value) for value in op.operands]
-    for name in _IMMEDIATES:
-        if isinstance(value := found.get(name), IntegerAttr | FloatAttr):
-            kind: Attribute = value.type  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-            values.append(f"{type_text(kind)} {constant_text(value, kind)}")  # pyright: ignore[reportUnknownArgumentType]
-    fast = words_of(found.get("fastmathFlags"))
-    name = symbol_text(f"llvm.{op.name.removeprefix('llvm.intr.')}")
-    return _spaced("call", fast, _result(op, found, names), f"{name}({', '.join(values)})")
-
-
-def _inline_asm(op: Operation, found: Attributes, names: Names) -> str:
-    text, constraints = found["asm_string"], found["constraints"]
-    assert isinstance(text, StringAttr)
-    assert isinstance(constraints, StringAttr)
-    flags = ["sideeffect" * ("has_side_effects" in found), "alignstack" * ("is_align_stack" in found)]
-    flags.append("inteldialect" * (number_of(found.get("asm_dialect")) == 1))
-    kind, result = words_of(found.get("tail_call_kind")), _result(op, found, names)
-    arguments = ", ".join(map(names.typed, op.operands))
-    strings = f'"{escaped(text.data)}", "{escaped(constraints.data)}"({arguments})'
-    return _spaced(kind, "call", result, "asm", *flags, strings)
-
-
-# Control flow -------------------------------------------------------------------------------------------------
-
-
-def _return(op: Operation, found: Attributes, names: Names) -> str:
-    return f"ret {names.typed(op.operands[0])}" if op.operands else "ret void"
-
-
-def _branch(op: Operation, found: Attributes, names: Names) -> str:
-    return f"br label {names.successor(op, 0)}"
-
-
-def _weights(found: Attributes, names: Names) -> str:
-    node = "".join(f", i32 {number}" for number in numbers_of(found.get("branch_weights")))
-    return node and f', !prof {names.metadata(f"""!{{!"branch_weights"{node}}}""")}'
-
-
+Words in braces are methods of `_Instruction`. An attribute that no word of the template uses is an error.
+"""
 JUMP = "ptx"
 """Attribute of `llvm.cond_br` and `llvm.switch`: PTX of the jump.
 
@@ -364,116 +77,290 @@ JUMP = "ptx"
 
 LLVM itself prints neither negated predicates of jumps, nor the modifier `.uni`, nor short branch tables.
 """
+_IMMEDIATES = (
+    "len", "is_int_min_poison", "is_zero_poison", "bit", "rw", "hint", "cache", "pos", "prob", "failureKind",
+    "lhs_rows", "lhs_columns", "rhs_columns", "isVolatile", "rows", "columns",
+)  # fmt: skip
+"""Properties of `llvm.intr.*` that are the last operands of the intrinsic, in order."""
+_MASKED = {"masked.load": 0, "masked.store": 1, "masked.gather": 0, "masked.scatter": 1}
+"""Position of the pointer with the alignment by intrinsic."""
+_CALL_WORDS = {
+    "convergent": "convergent", "no_unwind": "nounwind", "will_return": "willreturn",
+    "no_inline": "noinline", "always_inline": "alwaysinline", "inline_hint": "inlinehint",
+}  # fmt: skip
 
 
-def _cond_br(op: Operation, found: Attributes, names: Names) -> str:
-    if isinstance(jump := found.get(JUMP), StringAttr):
+class Names(Protocol):
+    """Names of the values and blocks of one function."""
+
+    metadata: Metadata
+
+    def value(self, value: SSAValue) -> str:
+        """Return a value without its type."""
+        ...
+
+    def successor(self, operation: Operation, number: int) -> str:
+        """Return the name of the block that is a successor of an operation, such as `%b.1`."""
+        ...
+
+
+def typed(value: SSAValue, names: Names) -> str:
+    """Return a value with its type."""
+    return f"{type_text(value.type)} {names.value(value)}"
+
+
+def has_instruction(operation: Operation) -> bool:
+    """Return whether an operation is an instruction of LLVM IR."""
+    return _name_of(operation) in INSTRUCTIONS
+
+
+def instruction_text(operation: Operation, names: Names) -> str:
+    """Return an instruction without the name of its result. Errors: VerifyException."""
+    return _Instruction(operation, names).text(INSTRUCTIONS[_name_of(operation)])
+
+
+def _name_of(operation: Operation) -> str:
+    """Return the operation of `INSTRUCTIONS`, or "" for one of another dialect."""
+    dialect, _, name = operation.name.partition(".")
+    if name.startswith("intr."):
+        return "intr"
+    return _ARITH.get(name, name) if dialect in _DIALECTS or operation.name == "gpu.return" else ""
+
+
+_DIALECTS = ("llvm", "arith", "cf", "func")
+
+
+class _Instruction(Words):
+    """Words of one instruction."""
+
+    def __init__(self, operation: Operation, names: Names) -> None:
+        super().__init__(operation)
+        self.names = names
+        self.values = list(operation.operands)
+
+    def word(self) -> str:
+        return _name_of(self.operation)
+
+    def first(self) -> str:
+        return typed(self.values[0], self.names)
+
+    def second(self) -> str:
+        return self.names.value(self.values[1])
+
+    def operands(self) -> str:
+        return ", ".join(typed(value, self.names) for value in self.values)
+
+    def result(self) -> str:
+        return type_text(self.operation.results[0].type) if self.operation.results else "void"
+
+    # Arithmetic and casts -------------------------------------------------------------------------------------
+
+    def flags(self) -> str:
+        names = {"isExact": "exact", "isDisjoint": "disjoint", "nonNeg": "nneg"}
+        units = [word for name, word in names.items() if name in self.found]
+        bits = number_of(overflow := self.found.get("overflowFlags"))  # a number in the generic syntax
+        return spaced(words_of(overflow), "nsw" * (bits & 1), "nuw" * (bits >> 1), *units, self.fast())
+
+    def fast(self) -> str:
+        return words_of(self.found.get("fastmathFlags")) or words_of(self.found.get("fastmath"))
+
+    def predicate(self) -> str:
+        words = INTEGER_COMPARISONS if self.word() == "icmp" else COMPARISONS
+        return words[number_of(self.found["predicate"])].lstrip("_")
+
+    def resize(self) -> str:
+        """Return the cast of an `index`, which has 64 bits here."""
+        source, target = type_text(self.values[0].type), self.result()
+        wider = "zext" if self.operation.name == "arith.index_castui" else "sext"
+        return "bitcast" if source == target else wider if int(source[1:]) < int(target[1:]) else "trunc"
+
+    def mask(self) -> str:
+        mask = numbers_of(self.found["mask"])
+        lanes = ", ".join("i32 poison" if lane == -1 else f"i32 {lane}" for lane in mask)
+        return f"<{len(mask)} x i32> <{lanes}>"
+
+    def positions(self) -> str:
+        return "".join(f", {number}" for number in numbers_of(self.found["position"]))
+
+    # Memory ---------------------------------------------------------------------------------------------------
+
+    def volatile(self) -> str:
+        return self.unit("volatile_", "volatile")
+
+    def weak(self) -> str:
+        return self.unit("weak")
+
+    def inalloca(self) -> str:
+        return self.unit("inalloca")
+
+    def atomic(self) -> str:
+        return "atomic" * bool(self.ordering())
+
+    def ordering(self, name: str = "ordering") -> str:
+        scope = self.found.get("syncscope")
+        ordering = ORDERINGS[number_of(self.found.get(name))]
+        if ordering == "not_atomic":
+            return ""
+        return (f' syncscope("{escaped(scope.data)}")' if isinstance(scope, StringAttr) else "") + f" {ordering}"
+
+    def orderings(self) -> str:
+        return f"{self.ordering('success_ordering')} {ORDERINGS[number_of(self.found['failure_ordering'])]}"
+
+    def arithmetic(self) -> str:
+        return ATOMICS[number_of(self.found["bin_op"])].removeprefix("_")
+
+    def align(self) -> str:
+        return self.number("alignment", ", align {}")
+
+    def hints(self) -> str:
+        text = ""
+        for name, kind, operand in (
+            ("nontemporal", "nontemporal", ("i32 1",)),
+            ("invariant", "invariant.load", ()),
+            ("invariantGroup", "invariant.group", ()),
+        ):
+            text += f", !{kind} {self.names.metadata.node(*operand)}" if name in self.found else ""
+        if (size := self.found.get("dereferenceable")) is not None:
+            stated = parameters_of(size)
+            node = self.names.metadata.node(f"i64 {stated['bytes'].partition(' ')[0]}")
+            text += f", !dereferenceable{'_or_null' * (stated.get('mayBeNull') == 'true')} {node}"
+        return text
+
+    def access(self) -> str:
+        return self.names.metadata.access(self.found)
+
+    def wraps(self) -> str:
+        bits = number_of(self.found.get("noWrapFlags")) | 3 * ("inbounds" in self.found)
+        return spaced(*(w for w, mask in WRAPS.items() if bits & mask == mask and not (w == "nusw" and bits & 1)))
+
+    def element(self) -> str:
+        return type_text(self.found["elem_type"])
+
+    def indices(self) -> str:
+        base, *dynamic = [typed(value, self.names) for value in self.values]
+        rest = iter(dynamic)
+        constants = numbers_of(self.found["rawConstantIndices"])
+        return ", ".join([base, *(next(rest) if each == DYNAMIC else f"i32 {each}" for each in constants)])
+
+    def space(self) -> str:
+        kind = self.operation.results[0].type
+        space = type_text(kind).partition(" ")[2] if isinstance(kind, LLVMPointerType) else ""
+        return space and f", {space}"
+
+    # Calls ----------------------------------------------------------------------------------------------------
+
+    def tail(self) -> str:
+        return words_of(self.found.get("TailCallKind")) or words_of(self.found.get("tail_call_kind"))
+
+    def called(self) -> str:
+        """Return the type of the result with its attributes, or that of a variadic function."""
+        variadic = self.found.get("var_callee_type")
+        (attributes,) = dictionaries_of(self.found.get("res_attrs"), 1)
+        kind = type_text(variadic) if isinstance(variadic, LLVMFunctionType) else self.result()
+        return f"{parameter_text(attributes, 'the result')} {kind}".lstrip()
+
+    def convention(self) -> str:
+        return convention_text(self.found)
+
+    def callee(self) -> str:
+        callee = self.found.get("callee")
+        if isinstance(callee, SymbolRefAttr):
+            return symbol_text(callee.root_reference.data)
+        return self.names.value(self.values.pop(0))
+
+    def intrinsic(self) -> str:
+        return symbol_text(self.string("intrin"))
+
+    def own_intrinsic(self) -> str:
+        """Return the name of the intrinsic of an operation `llvm.intr.*`."""
+        name = self.operation.name.removeprefix("llvm.intr.")
+        if name in _MASKED:
+            self.aligned = _MASKED[name]
+        return f"@llvm.{name}"
+
+    aligned: int | None = None
+
+    def arguments(self) -> str:
+        """Return the arguments without those of the bundles."""
+        count = len(self.values) - sum(numbers_of(self.found.get("op_bundle_sizes")))
+        attributes = dictionaries_of(self.found.get("arg_attrs", self.found.get("operand_attrs")), count)
+        words = [parameter_text(each, f"argument {k}") for k, each in enumerate(attributes)]
+        if self.aligned is not None:
+            words[self.aligned] += self.number("alignment", " align {}")
+        values = self.values[:count]
+        texts = [f"{type_text(v.type)}{w} {self.names.value(v)}" for v, w in zip(values, words, strict=True)]
+        if self.word() == "intr":
+            self._add_immediates(texts)
+        return ", ".join(texts)
+
+    def _add_immediates(self, texts: list[str]) -> None:
+        for name in ("size", *_IMMEDIATES):
+            if isinstance(value := self.found.get(name), IntegerAttr | FloatAttr):
+                kind: Attribute = value.type  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+                text = f"{type_text(kind)} {constant_text(value, kind)}"  # pyright: ignore[reportUnknownArgumentType]
+                texts.insert(len(texts) - (name == "size"), text)
+        if (scope := self.found.get("scope")) is not None:
+            texts.append(f"metadata {self.names.metadata.scopes(scope)}")
+
+    def bundles(self) -> str:
+        sizes = numbers_of(self.found.get("op_bundle_sizes"))
+        rest = iter(self.values[len(self.values) - sum(sizes) :])
+        items = [
+            f'"{escaped(tag.data)}"({", ".join(typed(value, self.names) for value in islice(rest, size))})'
+            for size, tag in zip(sizes, items_of(self.found.get("op_bundle_tags")), strict=True)
+            if isinstance(tag, StringAttr)
+        ]
+        return f"[ {', '.join(items)} ]" if items else ""
+
+    def effects(self) -> str:
+        words = [word for name, word in _CALL_WORDS.items() if name in self.found]
+        effects = self.found.get("memory_effects")
+        return spaced(*words, "" if effects is None else memory_text(effects))
+
+    def assembly(self) -> str:
+        flags = [self.unit("has_side_effects", "sideeffect"), self.unit("is_align_stack", "alignstack")]
+        flags.append("inteldialect" * (number_of(self.found.get("asm_dialect")) == 1))
+        text, constraints = (escaped(self.string(name)) for name in ("asm_string", "constraints"))
+        if not self.operation.results and constraints.startswith("="):
+            raise VerifyException("has an output constraint; expected a result")
+        return spaced(*flags, f'"{text}", "{constraints}"')
+
+    # Control flow ---------------------------------------------------------------------------------------------
+
+    def returned(self) -> str:
+        return self.operands() or "void"
+
+    def branch(self) -> str:
+        weights = [f"i32 {number}" for number in numbers_of(self.found.get("branch_weights"))]
+        metadata = self.names.metadata
+        profile = ", !prof " + metadata.node('!"branch_weights"', *weights) if weights else ""
+        return profile + metadata.branch(self.found)
+
+    def labels(self) -> str:
+        return ", ".join(f"label {self.label(k)}" for k in range(len(self.operation.successors)))
+
+    def label(self, number: int) -> str:
+        return self.names.successor(self.operation, number)
+
+    def jump(self) -> str:
+        is_switch = self.word() == "switch"
+        numbers = numbers_of(self.found.get("case_values"))  # a branch table of PTX has the cases from 0 on
+        if isinstance(jump := self.found.get(JUMP), StringAttr):
+            return self._assembly_switch(jump) if is_switch else self._assembly_jump(jump)
+        if not is_switch:
+            return f"br {self.first()}, {self.labels()}{self.branch()}"
+        kind = type_text(self.values[0].type)
+        cases = " ".join(f"{kind} {number}, label {self.label(k)}" for k, number in enumerate(numbers, 1))
+        return f"switch {self.first()}, label {self.label(0)} [ {cases} ]{self.branch()}"
+
+    def _assembly_jump(self, jump: StringAttr) -> str:
         taken = int("!" in jump.data)
-        condition, text = names.typed(op.operands[0]), escaped(jump.data)
-        other, label = names.successor(op, 1 - taken), names.successor(op, taken)
-        return f'callbr void asm sideeffect "{text}", "b,!i"({condition}) to label {other} [label {label}]'
-    labels = ", ".join(f"label {names.successor(op, k)}" for k in range(len(op.successors)))
-    return f"br {names.typed(op.operands[0])}, {labels}{_weights(found, names)}"
+        text, label = escaped(jump.data), self.label(taken)
+        head = f'callbr void asm sideeffect "{text}", "b,!i"({self.first()})'
+        return f"{head} to label {self.label(1 - taken)} [label {label}]"
 
-
-def _switch(op: Operation, found: Attributes, names: Names) -> str:
-    if isinstance(jump := found.get(JUMP), StringAttr):
-        first = dict(reversed([(block, k) for k, block in enumerate(op.successors) if k]))
-        labels = [f"label {names.successor(op, k)}" for k in sorted(first.values())]
+    def _assembly_switch(self, jump: StringAttr) -> str:
+        first = dict(reversed([(block, k) for k, block in enumerate(self.operation.successors) if k]))
+        labels = [f"label {self.label(k)}" for k in sorted(first.values())]
         head = f'callbr void asm sideeffect "{escaped(jump.data)}", "r{",!i" * len(labels)}"'
-        return f"{head}({names.typed(op.operands[0])}) to label {names.successor(op, 0)} [{', '.join(labels)}]"
-    numbers = numbers_of(found.get("case_values"))
-    kind = type_text(op.operands[0].type)
-    cases = " ".join(f"{kind} {number}, label {names.successor(op, k + 1)}" for k, number in enumerate(numbers))
-    head = f"switch {names.typed(op.operands[0])}, label {names.successor(op, 0)}"
-    return f"{head} [ {cases} ]{_weights(found, names)}"
-
-
-def _unreachable(op: Operation, found: Attributes, names: Names) -> str:
-    return "unreachable"
-
-
-def _fence(op: Operation, found: Attributes, names: Names) -> str:
-    return f"fence {_atomic(found)}"
-
-
-_ARITH = {
-    "addi": "add", "subi": "sub", "muli": "mul", "divsi": "sdiv", "divui": "udiv", "remsi": "srem", "remui": "urem",
-    "andi": "and", "ori": "or", "xori": "xor", "shli": "shl", "shrsi": "ashr", "shrui": "lshr", "addf": "fadd",
-    "subf": "fsub", "mulf": "fmul", "divf": "fdiv", "remf": "frem",
-}  # fmt: skip
-_ARITH_CASTS = {
-    "extsi": "sext", "extui": "zext", "trunci": "trunc", "extf": "fpext", "truncf": "fptrunc", "sitofp": "sitofp",
-    "uitofp": "uitofp", "fptosi": "fptosi", "fptoui": "fptoui", "bitcast": "bitcast",
-}  # fmt: skip
-_ARITH_CALLS = {
-    "maximumf": "maximum", "minimumf": "minimum", "maxnumf": "maxnum", "minnumf": "minnum", "maxsi": "smax",
-    "minsi": "smin", "maxui": "umax", "minui": "umin",
-}  # fmt: skip
-
-
-def _arith_call(word: str) -> Writer:
-    return lambda op, found, names: _spaced(
-        "call",
-        _flags(found),
-        type_text(op.results[0].type),
-        f"@llvm.{word}({', '.join(map(names.typed, op.operands))})",
-    )
-
-
-WRITERS: dict[str, Writer] = {
-    **{f"llvm.{name}": _binary(name) for name in BINARY},
-    **{f"arith.{name}": _binary(word) for name, word in _ARITH.items()},
-    **{f"llvm.{name}": _cast(name) for name in CASTS},
-    **{f"arith.{name}": _cast(word) for name, word in _ARITH_CASTS.items()},
-    **{f"arith.{name}": _arith_call(word) for name, word in _ARITH_CALLS.items()},
-    "arith.index_cast": _arith_cast("sext", "trunc"),
-    "arith.index_castui": _arith_cast("zext", "trunc"),
-    "arith.negf": _unary("fneg"),
-    "arith.cmpi": _compare("icmp", INTEGER_COMPARISONS),
-    "arith.cmpf": _compare("fcmp", COMPARISONS),
-    "arith.select": _select,
-    "llvm.icmp": _compare("icmp", INTEGER_COMPARISONS),
-    "llvm.fcmp": _compare("fcmp", COMPARISONS),
-    "llvm.fneg": _unary("fneg"),
-    "llvm.freeze": _unary("freeze"),
-    "llvm.select": _select,
-    "llvm.extractelement": _elements("extractelement"),
-    "llvm.insertelement": _elements("insertelement"),
-    "llvm.shufflevector": _shuffle,
-    "llvm.extractvalue": _positions("extractvalue"),
-    "llvm.insertvalue": _positions("insertvalue"),
-    "llvm.load": _load,
-    "llvm.store": _store,
-    "llvm.getelementptr": _getelementptr,
-    "llvm.alloca": _alloca,
-    "llvm.atomicrmw": _atomicrmw,
-    "llvm.cmpxchg": _cmpxchg,
-    "llvm.fence": _fence,
-    "llvm.call": _call,
-    "func.call": _call,
-    "llvm.call_intrinsic": _call_intrinsic,
-    "llvm.inline_asm": _inline_asm,
-    "llvm.return": _return,
-    "func.return": _return,
-    "gpu.return": _return,
-    "llvm.br": _branch,
-    "cf.br": _branch,
-    "llvm.cond_br": _cond_br,
-    "cf.cond_br": _cond_br,
-    "llvm.switch": _switch,
-    "llvm.unreachable": _unreachable,
-}
-"""Writers by the name of the operation."""
-
-
-def writer_of(operation: Operation) -> Writer | None:
-    """Return the writer of an operation, or None if LLVM IR has no such instruction."""
-    if operation.name.startswith("llvm.intr."):
-        return _intrinsic
-    return WRITERS.get(operation.name)
-
-
-def unsupported(operation: Operation) -> VerifyException:
-    """Return the error for an operation that has no translation."""
-    return VerifyException(f"cannot lower '{operation.name}' to LLVM")
+        return f"{head}({self.first()}) to label {self.label(0)} [{', '.join(labels)}]"

@@ -17,6 +17,8 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
+    FloatAttr,
+    FunctionType,
     IndexType,
     IntegerAttr,
     StringAttr,
@@ -24,6 +26,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     UnregisteredAttr,
     VectorType,
+    f64,
     i1,
     i8,
     i32,
@@ -34,97 +37,19 @@ from xdsl.ir import Attribute, Operation, OpTraits, Region
 from xdsl.parser import Parser
 from xdsl.traits import IsTerminator, NoTerminator, SymbolTable
 
+from warploom.nvvm.mlir.llvm_formats import (
+    ATOMICS,
+    COMDATS,
+    COMPARISONS,
+    CONVENTIONS,
+    DYNAMIC,
+    FORMATS,
+    INTEGER_COMPARISONS,
+    LINKAGES,
+    ORDERINGS,
+    WRAPS,
+)
 from warploom.nvvm.mlir.llvm_values import PackedStructType, numbers_of
-
-ORDERINGS = ("not_atomic", "unordered", "monotonic", "", "acquire", "release", "acq_rel", "seq_cst")
-"""Atomic orderings by their number in MLIR."""
-ATOMICS = (
-    "xchg", "add", "sub", "_and", "nand", "_or", "_xor", "max", "min", "umax", "umin", "fadd", "fsub", "fmax", "fmin",
-    "uinc_wrap", "udec_wrap", "usub_cond", "usub_sat", "fmaximum", "fminimum",
-)  # fmt: skip
-"""Operations of `llvm.atomicrmw` by their number in MLIR."""
-INTEGER_COMPARISONS = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-"""Predicates of `llvm.icmp` by their number in MLIR."""
-COMPARISONS = tuple(str(flag) for flag in llvm.FCmpPredicateFlag)
-"""Predicates of `llvm.fcmp` by their number in MLIR."""
-WRAPS = {"inbounds": 3, "nusw": 2, "nuw": 4}
-"""Bits of the flags of `llvm.getelementptr`."""
-DYNAMIC = -(2**31)
-"""Constant index of `llvm.getelementptr` that stands for the next operand."""
-_CONVENTIONS = (
-    "ccc", "fastcc", "coldcc", "cc_10", "cc_11", "anyregcc", "preserve_mostcc", "preserve_allcc", "swiftcc",
-    "cxx_fast_tlscc", "tailcc", "swifttailcc", "ptx_kernelcc", "ptx_devicecc", "spir_funccc", "spir_kernelcc",
-    "intel_ocl_bicc",
-)  # fmt: skip
-_LINKAGES = (
-    "private", "internal", "available_externally", "linkonce_odr", "linkonce", "weak_odr", "weak", "common",
-    "appending", "extern_weak", "external",
-)  # fmt: skip
-
-_SYNTAX = {
-    "add sub mul shl": "% , % @overflow {} : rtt",
-    "udiv sdiv lshr ashr or": "?exact:isExact ?disjoint:isDisjoint % , % {} : rtt",
-    "urem srem and xor fadd fsub fmul fdiv frem": "% , % {} : rtt",
-    "trunc zext sext fptosi fptoui sitofp uitofp fptrunc fpext addrspacecast": "?nneg:nonNeg % @overflow {} : t 'to r",
-    "freeze fneg": "% {} : rt",
-    "mlir.poison mlir.none mlir.undef mlir.zero": "{} : r",
-    "load": "?volatile:volatile_ % @atomic ?invariant:invariant ?invariant_group:invariantGroup @dereferenceable"
-    " {} : t -> r",
-    "store": "?volatile:volatile_ % , % @atomic ?invariant_group:invariantGroup {} : t , t",
-    "getelementptr": "@wraps % @indices {} : @function , @type:elem_type",
-    "alloca": "?inalloca:inalloca % 'x @type:elem_type {} : @function",
-    "call": "@callee @bundles {} : @called",
-    "call_intrinsic": "@string:intrin @arguments @bundles : @called {}",
-    "select": "% , % , % {} : t , rtt",
-    "fcmp": "@comparison % , % {} : @compared",
-    "icmp": "@integer_comparison % , % {} : @compared",
-    "cond_br": "% @weights , @successor , @successor @branches {}",
-    "switch": "% : t , @successor @cases {}",
-    "atomicrmw": "?volatile:volatile_ @atomicrmw:bin_op % , % @scope @ordering:ordering {} : t , rt",
-    "cmpxchg": "?weak:weak ?volatile:volatile_ % , % , % @scope @ordering:success_ordering"
-    " @ordering:failure_ordering {} : t , @exchanged",
-    "fence": "@scope @ordering:ordering {}",
-    "extractelement": "% [ % : @position ] {} : @extracted",
-    "insertelement": "% , % [ % : @position ] {} : @inserted",
-    "extractvalue": "% @positions {} : @element",
-    "insertvalue": "% , % @positions {} : @element",
-    "shufflevector": "% , % @mask {} : @shuffled",
-    "module_flags": "@attribute:flags {}",
-    "linker_options": "@attribute:options {}",
-    "comdat": "@name @body {}",
-    "comdat_selector": "@name @word:comdat {}",
-    "mlir.global_ctors": "'ctors = @attribute:ctors , 'priorities = @attribute:priorities , 'data = @attribute:data {}",
-    "mlir.global_dtors": "'dtors = @attribute:dtors , 'priorities = @attribute:priorities , 'data = @attribute:data {}",
-    "mlir.alias": "@symbol {} : @type:alias_type @body",
-    "mlir.global": "@variable {} @variable_type",
-    "func": "@symbol @signature @function_attributes @body",
-}
-"""Syntax by operation, without `llvm.`.
-
-`%` is an operand, and `{}` a dictionary of properties. A word of the letters r and t is one type: r adds it to the
-results, and each t to the operands. `?word:name` is a keyword that sets a property, `'word` a keyword, and `@name` a
-method of `_Parts`.
-"""
-_GPU_SYNTAX = {
-    "module": "@module @function_attributes @body",
-    "func": "@symbol @signature ?kernel:kernel @function_attributes @body",
-    "return": "@returned {}",
-    "barrier": "{}",
-    "shuffle": "@word:mode % , % , % {} : @shuffled_values",
-    "thread_id block_id block_dim grid_dim global_id cluster_id cluster_dim cluster_block_id cluster_dim_blocks":
-        "@word:dimension @bound {} @index",
-    "lane_id subgroup_id num_subgroups subgroup_size": "@bound {} @index",
-}  # fmt: skip
-_FORMATS = {
-    f"{dialect}.{name}": text.split()
-    for dialect, syntax in (("llvm", _SYNTAX), ("gpu", _GPU_SYNTAX), ("arith", {"index_castui": "% {} : t 'to r"}))
-    for names, text in syntax.items()
-    for name in names.split()
-}
-SYNTAX_NAMES = tuple(_FORMATS)
-"""Names of the operations of this module, except `llvm.intr.*`."""
-BINARY = frozenset(name[5:] for name, text in _FORMATS.items() if text[-1] == "rtt" and name != "llvm.select")
-CASTS = frozenset(name[5:] for name, text in _FORMATS.items() if "'to" in text) | {"inttoptr", "ptrtoint", "bitcast"}
 
 
 class LlvmOperation(Operation):
@@ -136,7 +61,7 @@ class LlvmOperation(Operation):
     def parse(cls, parser: Parser) -> LlvmOperation:
         """Parse the custom syntax of MLIR."""
         parts = _Parts(parser)
-        for word in _FORMATS.get(cls.name, ["@intrinsic", "{}"]):
+        for word in FORMATS.get(cls.name, ["@intrinsic", "{}"]):
             parts.parse(word)
         operands = parser.resolve_operands(parts.names, parts.types, parser.pos)
         return cls.create(
@@ -153,7 +78,7 @@ class LlvmOperation(Operation):
 def operation_class(name: str) -> type[LlvmOperation]:
     """Return the class of an operation, such as `llvm.add`."""
     traits: dict[str, OpTraits] = {}
-    if name in {"llvm.cond_br", "llvm.switch", "gpu.return"}:
+    if name in {"llvm.br", "llvm.cond_br", "llvm.switch", "gpu.return"}:
         traits["traits"] = OpTraits(lambda: (IsTerminator(),))
     elif name in {"gpu.module", "llvm.comdat"}:
         traits["traits"] = OpTraits(lambda: (NoTerminator(), SymbolTable()))
@@ -169,9 +94,9 @@ _SYMBOL_WORDS = {
 """Keywords before the name of a variable or function, by property."""
 
 
-def _unregistered(name: str, words: str) -> Attribute:
-    """Return an attribute of the llvm dialect, such as `#llvm.cconv<fastcc>`, as MLIR prints it."""
-    return UnregisteredAttr.with_name_and_type(name, is_type=False)(name, False, False, words)
+def _unregistered(name: str, words: str, *, is_opaque: bool = False) -> Attribute:
+    """Return an attribute such as `#llvm.cconv<fastcc>`, or the opaque `#gpu<dim x>`, as MLIR prints it."""
+    return UnregisteredAttr.with_name_and_type(name, is_type=False)(name, False, is_opaque, words)
 
 
 class _Parts:
@@ -193,8 +118,8 @@ class _Parts:
         """Parse one element of a format."""
         parser = self.parser
         if word[0] == "@":
-            method, _, argument = word[1:].partition(":")
-            getattr(self, method)(*[argument] * bool(argument))
+            method, *arguments = word[1:].split(":")
+            getattr(self, method)(*arguments)
         elif word[0] == "?":
             keyword, _, name = word[1:].partition(":")
             if parser.parse_optional_keyword(keyword) is not None:
@@ -247,8 +172,12 @@ class _Parts:
             words = self.parser.parse_comma_separated_list(Parser.Delimiter.ANGLE, parse)
             self.properties["overflowFlags"] = _unregistered("llvm.overflow", ", ".join(words))
 
-    def word(self, name: str) -> None:
-        self.properties[name] = StringAttr(self.parser.parse_identifier())
+    def selector(self) -> None:
+        self._choice("comdat", COMDATS, self.parser.parse_optional_identifier())
+
+    def gpu_word(self, name: str, kind: str) -> None:
+        words = f" {self.parser.parse_identifier()}"
+        self.properties[name] = _unregistered(f"gpu.{kind}", words, is_opaque=True)
 
     def bound(self) -> None:
         if self.parser.parse_optional_keyword("upper_bound") is not None:
@@ -276,6 +205,29 @@ class _Parts:
     def type(self, name: str) -> None:
         self.properties[name] = self.parser.parse_type()
 
+    def assembly(self) -> None:
+        """Parse the kind of tail call, the dialect and the attributes of the operands."""
+        parser, found = self.parser, self.properties
+        for name in ("tail_call_kind", "asm_dialect", "operand_attrs"):
+            if parser.parse_optional_keyword(name) is not None:
+                self.parse("=")
+                if name == "operand_attrs":
+                    found[name] = parser.parse_attribute()
+                elif name == "asm_dialect":
+                    found[name] = IntegerAttr(("att", "intel").index(parser.parse_identifier()), i64)
+                else:
+                    self.parse("<")
+                    found[name] = _unregistered("llvm.tailcallkind", parser.parse_identifier())
+                    self.parse(">")
+
+    def operands(self) -> None:
+        self.names += (
+            self.parser.parse_optional_undelimited_comma_separated_list(
+                self.parser.parse_optional_unresolved_operand, self.parser.parse_unresolved_operand
+            )
+            or ()
+        )
+
     def function(self) -> None:
         found = self.parser.parse_function_type()
         self.types += found.inputs.data
@@ -300,7 +252,7 @@ class _Parts:
 
     def callee(self) -> None:
         parser = self.parser
-        if (convention := parser.parse_optional_keyword_in(_CONVENTIONS)) is not None:
+        if (convention := parser.parse_optional_keyword_in(CONVENTIONS)) is not None:
             self.properties["CConv"] = _unregistered("llvm.cconv", convention)
         if (kind := parser.parse_optional_keyword_in(("tail", "musttail", "notail"))) is not None:
             self.properties["TailCallKind"] = _unregistered("llvm.tailcallkind", kind)
@@ -434,6 +386,9 @@ class _Parts:
     def attribute(self, name: str) -> None:
         self.properties[name] = self.parser.parse_attribute()
 
+    def probability(self) -> None:
+        self.properties["prob"] = FloatAttr(float(self.parser.parse_number()), f64)
+
     def string(self, name: str) -> None:
         self.properties[name] = StringAttr(self.parser.parse_str_literal())
 
@@ -444,12 +399,18 @@ class _Parts:
         if self.parser.parse_optional_keyword("dereferenceable") is not None:
             for word in ("<", "'bytes", "="):
                 self.parse(word)
-            self.properties["dereferenceable"] = IntegerAttr(self.parser.parse_integer(), i64)
+            words = f"bytes = {self.parser.parse_integer()}"
             if self.parser.parse_optional_punctuation(",") is not None:
                 self.parser.parse_keyword("mayBeNull")
                 self.parse("=")
-                self.properties |= {"mayBeNull": UnitAttr()} if self.parser.parse_boolean() else {}
+                words += ", mayBeNull = true" * self.parser.parse_boolean()
             self.parse(">")
+            self.properties["dereferenceable"] = _unregistered("llvm.dereferenceable", words)
+
+    def condition(self) -> None:
+        self.parse("t")
+        self.types += self._bundled
+        del self.properties["operandSegmentSizes"]
 
     def arguments(self) -> None:
         parse = self.parser.parse_unresolved_operand
@@ -481,12 +442,12 @@ class _Parts:
     def symbol(self) -> None:
         """Parse the keywords before the name of a variable or function, and the name."""
         parser, found = self.parser, self.properties
-        linkage = parser.parse_optional_keyword_in(_LINKAGES) or "external"
+        linkage = parser.parse_optional_keyword_in(LINKAGES) or "external"
         found["linkage"] = llvm.LinkageAttr(linkage)
         for name, words in _SYMBOL_WORDS.items():
             if (word := parser.parse_optional_keyword_in([word for word in words if word])) is not None:
                 found[name] = IntegerAttr(words.index(word), i64) if len(words) > 1 else UnitAttr()
-        if (convention := parser.parse_optional_keyword_in(_CONVENTIONS)) is not None:
+        if (convention := parser.parse_optional_keyword_in(CONVENTIONS)) is not None:
             found["CConv"] = _unregistered("llvm.cconv", convention)
         self.name()
 
@@ -549,11 +510,20 @@ class _Parts:
         self.properties["function_type"] = LLVMFunctionType(types, result, is_variadic)
         self._keep_attributes(inputs, outputs)
 
+    def gpu_function(self) -> None:
+        """Set the type of `gpu.func`, which is not that of `llvm.func`, and its attributes."""
+        found: Any = self.properties["function_type"]
+        outputs = [] if isinstance(found.output, LLVMVoidType) else [found.output]
+        self.properties["function_type"] = FunctionType.from_lists(found.inputs.data, outputs)
+        moved = {"sym_name", "gpu.kernel"} & self.properties.keys()
+        self.attributes |= {name: self.properties.pop(name) for name in sorted(moved)}
+
     def function_attributes(self) -> None:
         if self.parser.parse_optional_keyword("vscale_range") is not None:
             parse = self.parser.parse_integer
-            found = self.parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parse)
-            self.properties["vscale_range"] = DenseArrayBase.from_list(i32, found)
+            first, last = self.parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parse)
+            words = f"minRange = {first} : i32, maxRange = {last} : i32"
+            self.properties["vscale_range"] = _unregistered("llvm.vscale_range", words)
         self.comdat()
         if self.parser.parse_optional_keyword("attributes") is not None:
             self.parse("{}")
@@ -562,16 +532,16 @@ class _Parts:
         self.regions = [self.parser.parse_optional_region(self._arguments or None) or Region()]
 
     def intrinsic(self) -> None:
-        """Parse `llvm.intr.*`: operands in parentheses and a function type, or one operand and its type."""
+        """Parse `llvm.intr.*`: operands, and a function type or the types of the operands."""
         parser = self.parser
         parse = parser.parse_unresolved_operand
         names = parser.parse_optional_comma_separated_list(Parser.Delimiter.PAREN, parse)
         if names is None:
-            self.parse("%")
-            parser.parse_punctuation(":")
-            self.parse("t")
-            return
-        self.names += names
+            self.operands()
+        else:
+            self.names += names
         self.parse("{}")
         parser.parse_punctuation(":")
-        self.function()
+        found = parser.parse_comma_separated_list(Parser.Delimiter.NONE, parser.parse_type)
+        self.types += found[0].inputs if isinstance(found[0], FunctionType) else found
+        self.results += found[0].outputs if isinstance(found[0], FunctionType) else ()

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count
 
-from xdsl.dialects.builtin import (
-    FunctionType,
-    ModuleOp,
-    StringAttr,
-    SymbolRefAttr,
-    UnitAttr,
-    UnrealizedConversionCastOp,
-)
+from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, SymbolRefAttr, UnrealizedConversionCastOp
 from xdsl.dialects.llvm import LLVMFunctionType, LLVMVoidType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
@@ -22,6 +15,10 @@ from warploom.diagnostics import Diagnostic
 from warploom.nvvm.errors import LowerError
 from warploom.nvvm.mlir.attributes import (
     KERNEL,
+    UsedAttributes,
+    Words,
+    convention_text,
+    dictionaries_of,
     function_metadata,
     function_problems,
     function_words,
@@ -29,16 +26,8 @@ from warploom.nvvm.mlir.attributes import (
     parameter_text,
     passed_words,
 )
-from warploom.nvvm.mlir.llvm_operations import (
-    Attributes,
-    attributes_of,
-    convention_text,
-    dictionaries_of,
-    number_of,
-    unsupported,
-    words_of,
-    writer_of,
-)
+from warploom.nvvm.mlir.llvm_formats import COMDATS
+from warploom.nvvm.mlir.llvm_operations import has_instruction, instruction_text, typed
 from warploom.nvvm.mlir.llvm_values import (
     bracketed,
     constant_text,
@@ -49,25 +38,41 @@ from warploom.nvvm.mlir.llvm_values import (
     symbol_text,
     type_text,
 )
-from warploom.nvvm.mlir_text import ParsedModule
+from warploom.nvvm.mlir.metadata import Metadata, number_of, parameters_of, texts_of, words_of
+from warploom.nvvm.mlir_text import MALFORMED, ParsedModule
 
 TRIPLE = "nvptx64-nvidia-cuda"
-_FUNCTIONS = ("llvm.func", "func.func", "gpu.func")
+_TOPLEVEL = {
+    "llvm.mlir.global": "{name} = {linkage} {local} {visibility} {thread_local} {unnamed} {space} {external}"
+    " {constant} {type} {value}{section}{comdat}{align} {own}",
+    "llvm.mlir.alias": "{name} = {linkage} {local} {visibility} {thread_local} {unnamed} alias {alias_type},"
+    " ptr {value}",
+    "llvm.mlir.global_ctors": "{startup}",
+    "llvm.mlir.global_dtors": "{startup}",
+    **dict.fromkeys(
+        ("llvm.func", "func.func", "gpu.func"),
+        "{define} {linkage} {local} {visibility} {convention} {result} {name}({parameters}) {unnamed} {words}{section}"
+        "{comdat}{align}{collector}{metadata} {open}",
+    ),
+    "llvm.module_flags": "{flags}",
+    "llvm.linker_options": "{options}",
+    "llvm.comdat_selector": "${symbol} = comdat {kind}",
+}
+"""Template of each operation of a module, as in `INSTRUCTIONS`. The words are methods of `_Toplevel`."""
+_CONTAINERS = ("gpu.module", "builtin.module", "llvm.comdat")
 _CONSTANTS = {"llvm.mlir.undef": "undef", "llvm.mlir.poison": "poison", "llvm.mlir.zero": "zeroinitializer"}
 _ENDS = ("llvm.return", "func.return", "gpu.return", "llvm.unreachable")
 _VISIBILITY = ("", "hidden", "protected")
 _UNNAMED = ("", "local_unnamed_addr", "unnamed_addr")
-_COMDATS = ("any", "exactmatch", "largest", "nodeduplicate", "samesize")
-_BEHAVIOURS = {
-    "error": 1,
-    "warning": 2,
-    "require": 3,
-    "override": 4,
-    "append": 5,
-    "append_unique": 6,
-    "max": 7,
-    "min": 8,
+_BEHAVIOURS = ("", "error", "warning", "require", "override", "append", "append_unique", "max", "min")
+_GPU_NAMES = {
+    "kernel": KERNEL,
+    "gpu.kernel": KERNEL,
+    "known_block_size": "nvvm.maxntid",
+    "known_cluster_size": "nvvm.cluster_dim",
 }
+"""Attributes of `llvm.func` by those of `gpu.func`."""
+_MODULE_NAMES = ("llvm.ident", "llvm.commandline", "llvm.dependent_libraries")
 
 
 class LlvmText:
@@ -75,18 +80,23 @@ class LlvmText:
 
     def __init__(self, parsed: ParsedModule) -> None:
         self._parsed = parsed
-        self._symbols = {  # the type of each function, and None for a variable
-            name.data: attributes_of(each).get("function_type")
-            for each in _toplevel(parsed.module)
-            if isinstance(name := attributes_of(each).get("sym_name"), StringAttr)
-        }
-        self._nodes: dict[str, int] = {}
-        self._named: dict[str, list[str]] = {}
+        self.symbols: dict[str, Attribute | None] = {}  # the type of each function, and None for a variable
+        self.metadata = Metadata()
         self.lines: list[str] = []
         self.origins: dict[int, Operation] = {}
         self.errors: list[Diagnostic] = []
-        self._module(parsed.module)
-        self._parsed_operations()
+        operations = list(_toplevel(parsed.module))
+        for operation in operations:
+            found = {**operation.attributes, **operation.properties}
+            if isinstance(name := found.get("sym_name"), StringAttr):
+                self.symbols[name.data] = found.get("function_type")
+        with self.reported(parsed.module):
+            self._module(parsed.module)
+        for operation in operations:
+            with self.reported(operation):
+                self._operation(operation)
+        for line in self.metadata.lines():
+            self.emit(line)
 
     @property
     def text(self) -> str:
@@ -98,36 +108,26 @@ class LlvmText:
         operation = self.origins.get(line)
         return operation and self._parsed.sources.get(operation, operation)
 
+    def report(self, operation: Operation, message: str, code: str = "lower.operation") -> None:
+        """Append an error at an operation."""
+        self.errors.append(self._parsed.diagnostic(operation, f"'{operation.name}' {message}", code))
+
+    @contextmanager
+    def reported(self, operation: Operation) -> Generator[None]:
+        """Report an exception of a block of code as an error at an operation."""
+        try:
+            yield
+        except VerifyException as error:
+            self.report(operation, str(error))
+        except MALFORMED:
+            self.report(operation, "is malformed: the operands and attributes are not those that MLIR requires")
+
     def symbol(self, symbol: SymbolRefAttr) -> str:
         """Return the name of a function or variable. Errors: VerifyException for an unknown name."""
-        if (name := symbol.root_reference.data) not in self._symbols:
+        name = symbol.root_reference.data
+        if name not in self.symbols:
             raise VerifyException(f"needs a function or variable @{name}, which the module lacks")
         return symbol_text(name)
-
-    def check_call(self, operation: Operation) -> None:
-        """Raise VerifyException if a direct call does not fit the type of the function."""
-        callee = attributes_of(operation).get("callee")
-        if not isinstance(callee, SymbolRefAttr):
-            return
-        self.symbol(callee)
-        kind = self._symbols[callee.root_reference.data]
-        if kind is None:
-            raise VerifyException(f"calls @{callee.root_reference.data}, which is a variable")
-        inputs, output, is_variadic = _signature(kind)
-        bundled = sum(numbers_of(attributes_of(operation).get("op_bundle_sizes")))
-        given = [value.type for value in operation.operands][: len(operation.operands) - bundled]
-        results = [value.type for value in operation.results] or [LLVMVoidType()]
-        fits = given == list(inputs) or (is_variadic and given[: len(inputs)] == list(inputs))
-        if not fits or results != [output]:
-            texts = [", ".join(map(str, types)) for types in (given, results)]
-            expected = f"({', '.join(map(str, inputs))}) -> {output}"
-            raise VerifyException(
-                f"calls @{callee.root_reference.data} as ({texts[0]}) -> {texts[1]}; expected {expected}"
-            )
-
-    def metadata(self, text: str) -> str:
-        """Return the number of a metadata node, such as `!3`."""
-        return f"!{self._nodes.setdefault(text, len(self._nodes))}"
 
     def emit(self, text: str, operation: Operation | None = None) -> None:
         """Append a line."""
@@ -136,206 +136,218 @@ class LlvmText:
             self.origins[len(self.lines)] = operation
 
     def _module(self, module: ModuleOp) -> None:
-        found = module.attributes
+        found = UsedAttributes(module)
         for name, word, default in (("llvm.data_layout", "datalayout", ""), ("llvm.target_triple", "triple", TRIPLE)):
-            value = found.get(name)
-            if text := value.data if isinstance(value, StringAttr) else default:
-                self.emit(f'target {word} = "{escaped(text)}"')
-        for item in items_of(found.get("llvm.module_asm")):
-            if isinstance(item, StringAttr):
-                self.emit(f'module asm "{escaped(item.data)}"')
-        for name in ("llvm.ident", "llvm.commandline", "llvm.dependent_libraries"):
-            value = found.get(name)
-            texts = [value.data] if isinstance(value, StringAttr) else re.findall(r'"([^"]*)"', str(value or ""))
-            for text in texts:
-                self._name(name.replace("_", "-"), f'!{{!"{escaped(text)}"}}')
+            for text in texts_of(found.get(name)) or [default] * bool(default):
+                self.emit(f'target {word} = "{text}"')
+        for text in texts_of(found.get("llvm.module_asm")):
+            self.emit(f'module asm "{text}"')
+        for name in _MODULE_NAMES:
+            for text in texts_of(found.get(name)):
+                self.metadata.name(name.replace("_", "-"), f'!"{text}"')
+        found.refuse_unused()
 
-    def _name(self, name: str, node: str) -> None:
-        """Append a metadata node to named metadata."""
-        self._named.setdefault(name, []).append(self.metadata(node))
+    def _operation(self, operation: Operation) -> None:
+        if (template := _TOPLEVEL.get(operation.name)) is None:
+            if operation.name not in _CONTAINERS:
+                raise VerifyException("cannot be lowered to LLVM: expected functions and variables here")
+            found = UsedAttributes(operation)
+            found.get("sym_name")
+            found.refuse_unused()
+            return
+        names = _FunctionText(self)
+        words = _Toplevel(operation, self, names)
+        words.report_problems()
+        if text := words.text(template):
+            self.emit(text, operation)
+        if words.open():
+            names.write(operation.regions[0].blocks)
+            self.emit("}")
 
-    def _parsed_operations(self) -> None:
-        for operation in _toplevel(self._parsed.module):
-            try:
-                self._toplevel(operation)
-            except VerifyException as error:
-                self.errors.append(self._parsed.diagnostic(operation, str(error)))
-        for name, numbers in self._named.items():
-            self.emit(f"!{name} = !{{{', '.join(numbers)}}}")
-        for text, number in self._nodes.items():
-            self.emit(f"!{number} = {text}")
 
-    def _toplevel(self, operation: Operation) -> None:
-        found = attributes_of(operation)
-        match operation.name:
-            case "llvm.mlir.global":
-                self._global(operation, found)
-            case "llvm.module_flags":
-                self._flags(found["flags"])
-            case "llvm.linker_options":
-                texts = [f'!"{escaped(text)}"' for text in re.findall(r'"([^"]*)"', str(found["options"]))]
-                self._name("llvm.linker.options", f"!{{{', '.join(texts)}}}")
-            case "llvm.comdat":
-                for each in operation.regions[0].block.ops:
-                    kind = attributes_of(each)["comdat"]
-                    word = words_of(kind) or _COMDATS[number_of(kind)]
-                    self.emit(f"{_comdat(each)} = comdat {word}", each)
-            case "llvm.mlir.global_ctors" | "llvm.mlir.global_dtors":
-                self._startup(operation, found)
-            case "llvm.mlir.alias":
-                name = found["sym_name"]
-                assert isinstance(name, StringAttr)
-                aliasee = _FunctionText(self, self._parsed).initial_value(operation.regions[0].block)
-                words = [*self._symbol_words(found), "alias", f"{type_text(found['alias_type'])}, ptr {aliasee}"]
-                self.emit(f"{symbol_text(name.data)} = {_spaced(*words)}", operation)
-            case name if name in _FUNCTIONS:
-                self._function(operation, found)
-            case _:
-                raise VerifyException(f"cannot lower '{operation.name}' to LLVM: expected functions and variables here")
+class _Toplevel(Words):
+    """Words of a function, a variable or another operation of a module."""
 
-    def _flags(self, flags: Attribute) -> None:
-        for behaviour, name, value in re.findall(r"module_flag<(\w+), \"([^\"]*)\", ([^>]*)>", str(flags)):
-            number, _, kind = value.partition(" : ")
-            constant = f"{kind or 'i32'} {number}" if number.lstrip("-").isdigit() else f"!{number}"
-            self._name("llvm.module.flags", f'!{{i32 {_BEHAVIOURS[behaviour]}, !"{name}", {constant}}}')
+    def __init__(self, operation: Operation, module: LlvmText, names: _FunctionText) -> None:
+        super().__init__(operation)
+        self.module = module
+        self.names = names
+        blocks = operation.regions[0].blocks if operation.regions else ()
+        self.block = blocks[0] if blocks else None
+        self.is_function = operation.name.endswith("func")
+        if self.is_function:
+            self.inputs, self.output, self.is_variadic = _signature(self.found["function_type"])
+            self.parameter_attributes = dictionaries_of(self.found.get("arg_attrs"), len(self.inputs))
+            if operation.name == "gpu.func":
+                for name, kernel_name in _GPU_NAMES.items():
+                    if name in self.found:
+                        self.found[kernel_name] = self.found[name]
+                self.found.get("workgroup_attributions")  # they are arguments of the body
+            self.is_kernel = KERNEL in self.found
 
-    def _startup(self, operation: Operation, found: Attributes) -> None:
-        """Write the list of functions that run before or after a program."""
-        word = operation.name.rpartition("_")[2]
-        items: list[str] = []
-        for function, priority, datum in zip(
-            *(items_of(found[name]) for name in (word, "priorities", "data")), strict=True
-        ):
-            assert isinstance(function, SymbolRefAttr)
-            name = self.symbol(function)
-            value = self.symbol(datum) if isinstance(datum, SymbolRefAttr) else "null"
-            items.append(f"{{ i32, ptr, ptr }} {{ i32 {number_of(priority)}, ptr {name}, ptr {value} }}")
-        array = f"[{len(items)} x {{ i32, ptr, ptr }}] [{', '.join(items)}]"
-        self.emit(f"@llvm.global_{word} = appending global {array}", operation)
+    def report_problems(self) -> None:
+        """Report the violated rules of a function."""
+        if not self.is_function:
+            return
+        problems = [
+            *function_problems(self.found),
+            *(
+                message
+                for number, (kind, each) in enumerate(zip(self.inputs, self.parameter_attributes, strict=True))
+                for message in parameter_problems(number, kind, each, is_kernel=self.is_kernel)
+            ),
+        ]
+        if self.is_kernel and not isinstance(self.output, LLVMVoidType):
+            problems.append("is a kernel and returns a value; expected none")
+        for message in problems:
+            self.module.report(self.operation, message, "lower.function")
+
+    # Symbols --------------------------------------------------------------------------------------------------
+
+    def symbol(self) -> str:
+        return self.string("sym_name")
+
+    def name(self) -> str:
+        return symbol_text(self.symbol())
+
+    def linkage(self) -> str:
+        linkage = words_of(self.found.get("linkage")) or "external"
+        is_declared = self.operation.name == "llvm.mlir.global" and not self.value()
+        return linkage if is_declared or linkage != "external" else ""
+
+    def local(self) -> str:
+        return self.unit("dso_local")
+
+    def visibility(self) -> str:
+        return _VISIBILITY[number_of(self.found.get("visibility_"))]
+
+    def thread_local(self) -> str:
+        return self.unit("thread_local_", "thread_local")
+
+    def unnamed(self) -> str:
+        return _UNNAMED[number_of(self.found.get("unnamed_addr"))]
+
+    def section(self) -> str:
+        return self.quoted("section", f"{self.comma()} section")
+
+    def comdat(self) -> str:
+        name = str(self.found.get("comdat", "")).rpartition("@")[2].strip('"')
+        return name and f"{self.comma()} comdat(${name})"
+
+    def align(self) -> str:
+        return self.number("alignment", f"{self.comma()} align {{}}")
+
+    def comma(self) -> str:
+        return "" if self.is_function else ","
 
     # Variables ------------------------------------------------------------------------------------------------
 
-    def _global(self, operation: Operation, found: Attributes) -> None:
-        kind, linkage = found["global_type"], words_of(found.get("linkage")) or "external"
-        name = found["sym_name"]
-        assert isinstance(name, StringAttr)
-        initial = self._initial_value(operation, found, kind)
-        space = number_of(found.get("addr_space"))
-        if initial is None and linkage not in {"external", "extern_weak"}:
-            initial = "undef"
-        words = [
-            *self._symbol_words(found, keep=initial is None),
-            f"addrspace({space})" if space else "",
-            "externally_initialized" if "externally_initialized" in found else "",
-            "constant" if "constant" in found else "global",
-            type_text(kind),
-            initial or "",
-        ]
-        text = f"{symbol_text(name.data)} = {_spaced(*words)}"
-        section = found.get("section")
-        text += f', section "{escaped(section.data)}"' if isinstance(section, StringAttr) else ""
-        text += f", comdat({_comdat(found['comdat'])})" if "comdat" in found else ""
-        text += f", align {number_of(found['alignment'])}" if "alignment" in found else ""
-        own = passed_words(found.get("target_specific_attrs"))
-        self.emit(_spaced(text, *own), operation)
+    def space(self) -> str:
+        return f"addrspace({number})" if (number := number_of(self.found.get("addr_space"))) else ""
 
-    def _symbol_words(self, found: Attributes, *, keep: bool = False) -> list[str]:
-        """Return the words before the kind of a variable or alias. `keep` keeps the linkage `external`."""
-        linkage = words_of(found.get("linkage")) or "external"
-        return [
-            linkage if keep or linkage != "external" else "",
-            "dso_local" if "dso_local" in found else "",
-            _VISIBILITY[number_of(found.get("visibility_"))],
-            "thread_local" if "thread_local_" in found else "",
-            _UNNAMED[number_of(found.get("unnamed_addr"))],
-        ]
+    def external(self) -> str:
+        return self.unit("externally_initialized")
 
-    def _initial_value(self, operation: Operation, found: Attributes, kind: Attribute) -> str | None:
-        if operation.regions and operation.regions[0].blocks:
-            return _FunctionText(self, self._parsed).initial_value(operation.regions[0].block)
-        return constant_text(found["value"], kind) if "value" in found else None
+    def constant(self) -> str:
+        return self.unit("constant") or "global"
+
+    def type(self) -> str:
+        return type_text(self.found["global_type"])
+
+    def alias_type(self) -> str:
+        return type_text(self.found["alias_type"])
+
+    def value(self) -> str:
+        """Return the initial value of a variable, or the aliasee."""
+        if self.block is not None:
+            return self.names.initial_value(self.block)
+        if "value" in self.found:
+            return constant_text(self.found["value"], self.found["global_type"])
+        return "" if words_of(self.found.get("linkage")) in {"", "external", "extern_weak"} else "undef"
+
+    def own(self) -> str:
+        return " ".join(passed_words(self.found.get("target_specific_attrs")))
 
     # Functions ------------------------------------------------------------------------------------------------
 
-    def _function(self, operation: Operation, found: Attributes) -> None:
-        inputs, output, is_variadic = _signature(found["function_type"])
-        marks = (KERNEL, "kernel", "gpu.kernel") if operation.name == "gpu.func" else (KERNEL,)
-        if is_kernel := any(mark in found for mark in marks):
-            found = {**found, KERNEL: UnitAttr()}
-        attributes = dictionaries_of(found.get("arg_attrs"), len(inputs))
-        for message in (
-            *function_problems(found),
-            *(
-                message
-                for number, (kind, each) in enumerate(zip(inputs, attributes, strict=True))
-                for message in parameter_problems(number, kind, each, is_kernel=is_kernel)
-            ),
-            *(
-                ["is a kernel and returns a value; expected none"]
-                * (is_kernel and not isinstance(output, LLVMVoidType))
-            ),
-        ):
-            self.errors.append(self._parsed.diagnostic(operation, f"'{operation.name}' {message}", "lower.function"))
-        blocks = operation.regions[0].blocks
-        names = _FunctionText(self, self._parsed)
-        parameters = [
-            f"{type_text(kind)}{parameter_text(each)}{f' {names.value(blocks[0].args[k])}' if blocks else ''}"
-            for k, (kind, each) in enumerate(zip(inputs, attributes, strict=True))
-        ] + ["..."] * is_variadic
-        (result,) = dictionaries_of(found.get("res_attrs"), 1)
-        linkage = words_of(found.get("linkage")).removeprefix("external")
-        convention = "ptx_kernel" if is_kernel else convention_text(found)
-        name = found["sym_name"]
-        assert isinstance(name, StringAttr)
-        head = [
-            "define" if blocks else "declare",
-            "" if not blocks and linkage != "extern_weak" else linkage,
-            "dso_local" if "dso_local" in found else "",
-            _VISIBILITY[number_of(found.get("visibility_"))],
-            convention,
-            parameter_text(result).strip(),
-            type_text(output),
-            f"{symbol_text(name.data)}({', '.join(parameters)})",
-            _UNNAMED[number_of(found.get("unnamed_addr"))],
-            *function_words(found),
+    def define(self) -> str:
+        return "declare" + self.metadata() if self.block is None else "define"
+
+    def metadata(self) -> str:
+        return function_metadata(self.found, self.module.metadata)
+
+    def convention(self) -> str:
+        stated = convention_text(self.found)
+        return "ptx_kernel" if self.is_kernel else stated
+
+    def result(self) -> str:
+        (attributes,) = dictionaries_of(self.found.get("res_attrs"), 1)
+        return f"{parameter_text(attributes, 'the result')} {type_text(self.output)}".lstrip()
+
+    def parameters(self) -> str:
+        texts = [
+            f"{type_text(kind)}{parameter_text(each, f'parameter {number}')}"
+            for number, (kind, each) in enumerate(zip(self.inputs, self.parameter_attributes, strict=True))
         ]
-        text = _spaced(*head)
-        for key, pattern in (
-            ("section", ' section "{}"'),
-            ("alignment", " align {}"),
-            ("garbageCollector", ' gc "{}"'),
+        if self.block is not None:
+            if len(self.block.args) != len(texts):
+                raise VerifyException(f"has {len(self.block.args)} arguments in its body; expected {len(texts)}")
+            texts = [f"{text} {self.names.value(arg)}" for text, arg in zip(texts, self.block.args, strict=True)]
+        return ", ".join(texts + ["..."] * self.is_variadic)
+
+    def words(self) -> str:
+        return " ".join(function_words(self.found))
+
+    def collector(self) -> str:
+        return self.quoted("garbageCollector", " gc")
+
+    def quoted(self, name: str, word: str) -> str:
+        return f'{word} "{escaped(self.string(name))}"' if name in self.found else ""
+
+    def open(self) -> str:
+        return "{" * (self.is_function and self.block is not None)
+
+    # Other operations -----------------------------------------------------------------------------------------
+
+    def kind(self) -> str:
+        return COMDATS[number_of(self.found["comdat"])]
+
+    def startup(self) -> str:
+        """Return the list of functions that run before or after a program."""
+        word = self.operation.name.rpartition("_")[2]
+        items: list[str] = []
+        for function, priority, datum in zip(
+            *(items_of(self.found[name]) for name in (word, "priorities", "data")), strict=True
         ):
-            if key in found:
-                value = found[key]
-                text += pattern.format(escaped(value.data) if isinstance(value, StringAttr) else number_of(value))
-            if key == "section" and "comdat" in found:
-                text += f" comdat({_comdat(found['comdat'])})"
-        nodes = "".join(f" !{kind} {self.metadata(node)}" for kind, node in function_metadata(found))
-        if not blocks:
-            self.emit(text, operation)
-            return
-        self.emit(f"{text}{nodes} {{", operation)
-        names.write(blocks)
-        self.emit("}")
+            assert isinstance(function, SymbolRefAttr)
+            value = self.module.symbol(datum) if isinstance(datum, SymbolRefAttr) else "null"
+            name = self.module.symbol(function)
+            items.append(f"{{ i32, ptr, ptr }} {{ i32 {number_of(priority)}, ptr {name}, ptr {value} }}")
+        return f"@llvm.global_{word} = appending global [{len(items)} x {{ i32, ptr, ptr }}] [{', '.join(items)}]"
 
+    def flags(self) -> str:
+        for flag in items_of(self.found["flags"]):
+            behaviour, name, value = parameters_of(flag)
+            if not isinstance(value, str):
+                raise VerifyException(f"cannot lower the flag {name} to LLVM: expected an integer or a string")
+            number, _, kind = value.partition(" : ")
+            operand = f"!{value}" if value.startswith('"') else f"{kind or 'i32'} {number}"
+            number = _BEHAVIOURS.index(behaviour)
+            self.module.metadata.name("llvm.module.flags", f"i32 {number}", f"!{name}", operand)
+        return ""
 
-def _spaced(*words: str) -> str:
-    return " ".join(filter(None, words))
-
-
-def _comdat(found: Attribute | Operation) -> str:
-    """Return the name of a comdat for its selector, or for a reference to it."""
-    text = str(found if isinstance(found, Attribute) else attributes_of(found)["sym_name"])
-    return f"${text.rpartition('@')[2].strip(chr(34))}"
+    def options(self) -> str:
+        self.module.metadata.name("llvm.linker.options", *(f'!"{text}"' for text in texts_of(self.found["options"])))
+        return ""
 
 
 def _toplevel(module: Operation) -> Iterator[Operation]:
-    """Yield the functions and variables of a module and of its `gpu.module`s."""
+    """Yield the operations of a module and of the modules in it."""
     for operation in module.regions[0].block.ops:
-        if operation.name in ("gpu.module", "builtin.module"):
-            yield from _toplevel(operation)
-        elif operation.name != "gpu.module_end":
+        if operation.name != "gpu.module_end":
             yield operation
+        if operation.name in _CONTAINERS:
+            yield from _toplevel(operation)
 
 
 def _signature(kind: Attribute) -> tuple[Sequence[Attribute], Attribute, bool]:
@@ -351,9 +363,8 @@ def _signature(kind: Attribute) -> tuple[Sequence[Attribute], Attribute, bool]:
 class _FunctionText:
     """Names of one function, and its blocks as text."""
 
-    def __init__(self, module: LlvmText, parsed: ParsedModule) -> None:
+    def __init__(self, module: LlvmText) -> None:
         self._module = module
-        self._parsed = parsed
         self._values: dict[SSAValue, str] = {}
         self._blocks: dict[Block, str] = {}
         self._used: set[str] = set()
@@ -370,14 +381,6 @@ class _FunctionText:
             self._values[value] = f"%{name}"
         return self._values[value]
 
-    def typed(self, value: SSAValue) -> str:
-        """Return a value with its type."""
-        return f"{type_text(value.type)} {self.value(value)}"
-
-    def attributes(self, attributes: Attributes) -> str:
-        """Return attributes of a parameter or result, such as `noundef`, with a space before each."""
-        return parameter_text(attributes)
-
     def successor(self, operation: Operation, number: int) -> str:
         """Return the name of the block that is a successor of an operation, such as `%b.1`."""
         block = self._blocks[operation.successors[number]]
@@ -385,7 +388,7 @@ class _FunctionText:
 
     def constant(self, operation: Operation) -> bool:
         """Record the value of a constant, which has no instruction. Return False for another operation."""
-        found = attributes_of(operation)
+        found = UsedAttributes(operation)
         match operation.name:
             case "llvm.mlir.constant" | "arith.constant":
                 text = constant_text(found["value"], operation.results[0].type)
@@ -397,6 +400,7 @@ class _FunctionText:
                 text = _CONSTANTS[name]
             case _:
                 return self._cast(operation)
+        found.refuse_unused()
         self._values[operation.results[0]] = text
         return True
 
@@ -415,23 +419,25 @@ class _FunctionText:
         parts: dict[SSAValue, list[str]] = {}
         for each in block.ops:
             if each.name == "llvm.return":
-                return self.value(each.operands[0])
+                if each.operands:
+                    return self.value(each.operands[0])
+                break
             if each.name == "llvm.insertvalue":
                 container, value = each.operands
                 kind = each.results[0].type
                 types = parts_of(kind, 0)
                 items = list(parts.get(container, [f"{type_text(part)} undef" for part in types]))
-                (position,) = numbers_of(attributes_of(each)["position"])
-                items[position] = self.typed(value)
+                (position,) = numbers_of(each.properties["position"])
+                items[position] = typed(value, self)
                 parts[each.results[0]] = items
                 self._values[each.results[0]] = bracketed(items, kind)
             elif not self.constant(each):
-                if (write := writer_of(each)) is None or len(each.results) != 1:
+                if not has_instruction(each) or len(each.results) != 1:
                     raise VerifyException(f"expects an initial value of constants, got '{each.name}'")
                 # The constant expression of an instruction has its operands in parentheses.
-                word, _, operands = write(each, attributes_of(each), self).partition(" ")
+                word, _, operands = instruction_text(each, self).partition(" ")
                 self._values[each.results[0]] = f"{word} ({operands})"
-        raise VerifyException("expects an initial value after 'llvm.return'")
+        raise VerifyException("expected an 'llvm.return' with the initial value")
 
     def write(self, blocks: Sequence[Block]) -> None:
         """Write the blocks of the function."""
@@ -455,36 +461,49 @@ class _FunctionText:
             self._module.emit(f"  br label %{self._blocks[last.successors[number]]}")
 
     def _is_constant(self, operation: Operation) -> bool:
-        try:
+        with self._module.reported(operation):
             return self.constant(operation)
-        except VerifyException as error:
-            self._module.errors.append(self._parsed.diagnostic(operation, f"'{operation.name}' {error}"))
-            return True
+        return True
 
     def _operation(self, operation: Operation) -> None:
-        if (write := writer_of(operation)) is None:
-            self._module.errors.append(self._parsed.diagnostic(operation, str(unsupported(operation)), "lower.unknown"))
+        if not has_instruction(operation):
+            self._module.report(operation, "cannot be lowered to LLVM", "lower.unknown")
             return
-        try:
+        with self._module.reported(operation):
             if operation.name in ("llvm.call", "func.call"):
-                self._module.check_call(operation)
-            text = write(operation, attributes_of(operation), self)
-        except VerifyException as error:
-            self._module.errors.append(self._parsed.diagnostic(operation, f"'{operation.name}' {error}"))
+                self._check_call(operation)
+            text = instruction_text(operation, self)
+            name = f"{self.value(operation.results[0])} = " if operation.results else ""
+            self._module.emit(f"  {name}{text}", operation)
+
+    def _check_call(self, operation: Operation) -> None:
+        """Raise VerifyException if a direct call does not fit the type of the function."""
+        callee = operation.properties.get("callee")
+        if not isinstance(callee, SymbolRefAttr):
             return
-        name = f"{self.value(operation.results[0])} = " if operation.results else ""
-        self._module.emit(f"  {name}{text}", operation)
+        name = self._module.symbol(callee)
+        kind = self._module.symbols[callee.root_reference.data]
+        if kind is None:
+            raise VerifyException(f"calls {name}, which is a variable")
+        inputs, output, is_variadic = _signature(kind)
+        bundled = sum(numbers_of(operation.properties.get("op_bundle_sizes")))
+        given = [value.type for value in operation.operands][: len(operation.operands) - bundled]
+        results = [value.type for value in operation.results] or [LLVMVoidType()]
+        fixed = given[: len(inputs)] if is_variadic else given
+        if fixed != list(inputs) or results != [output]:
+            texts = [", ".join(map(str, types)) for types in (given, results, inputs)]
+            raise VerifyException(f"calls {name} as ({texts[0]}) -> {texts[1]}; expected ({texts[2]}) -> {output}")
 
     def _incoming(self, blocks: Sequence[Block]) -> dict[Block, list[tuple[Sequence[SSAValue], str]]]:
         """Return the arguments of each block, and the name of the block that passes them."""
         found: dict[Block, list[tuple[Sequence[SSAValue], str]]] = {block: [] for block in blocks}
         for block in blocks:
             last = block.last_op
-            if last is None or writer_of(last) is None or not (last.successors or last.name in _ENDS):
+            if last is None or not has_instruction(last) or not (last.successors or last.name in _ENDS):
                 message = f"needs a terminator at the end of block {self._blocks[block]}, such as llvm.return"
                 owner = block.parent_op()
                 assert owner is not None
-                self._module.errors.append(self._parsed.diagnostic(owner, f"'{owner.name}' {message}"))
+                self._module.report(owner, message)
                 continue
             for number, arguments in enumerate(successor_arguments(last)):
                 successor, source = last.successors[number], f"%{self._blocks[block]}"
@@ -492,7 +511,7 @@ class _FunctionText:
                 if given != expected:
                     texts = (", ".join(map(str, types)) for types in (given, expected))
                     message = "passes values of types ({}) to a block with arguments of types ({})".format(*texts)
-                    self._module.errors.append(self._parsed.diagnostic(last, f"'{last.name}' {message}"))
+                    self._module.report(last, message)
                     continue
                 if arguments and successor in last.successors[:number]:
                     # A phi has one value for each predecessor, so that a repeated successor needs a block of its own.
@@ -507,7 +526,7 @@ def successor_arguments(operation: Operation) -> list[Sequence[SSAValue]]:
     operands = list(operation.operands)
     if len(operation.successors) == 1:
         return [operands]
-    found = attributes_of(operation)
+    found = {**operation.attributes, **operation.properties}
     counts = numbers_of(found.get("operandSegmentSizes"))[1:]
     if "case_operand_segments" in found:
         counts = [counts[0], *numbers_of(found["case_operand_segments"])]
