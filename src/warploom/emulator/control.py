@@ -279,8 +279,13 @@ class Control:
             self._members.pop(int(row), None)
             self._aligned.discard(int(row))
         waiting = np.flatnonzero((splits.status == Status.RECONVERGING) & (splits.pc == state.pc))
-        arrived = _in_whole_warpgroups(warpgroup_of[splits.warp[waiting]])
-        splits.status[waiting[arrived]] = Status.READY
+        rows = waiting[_in_whole_warpgroups(warpgroup_of[splits.warp[waiting]])]
+        splits.status[rows] = Status.READY
+        # A schedule may delay warps with a later epoch. The warps of a warpgroup must be selected together.
+        groups = warpgroup_of[splits.warp[rows]]
+        for group in np.unique(groups):
+            members = rows[groups == group]
+            splits.epoch[members] = splits.epoch[members].max()
 
     def _reconverge(self, batch: Batch, missing: Array) -> Rows:
         """Suspend the warp splits in the mask `missing`, and return their indices in `WarpSplits`."""

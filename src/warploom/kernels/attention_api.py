@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from warploom.diagnostics import UsageError
 from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu, number_of, signature
 from warploom.kernels.ampere.attention_dispatch import warp_attention
 from warploom.kernels.attention_launch import AttentionDispatch, PreparedAttention, run_on_numpy
-from warploom.kernels.attention_problem import AttentionOperands, Window, attention_problem
+from warploom.kernels.attention_problem import AttentionOperands, attention_problem, window_of
 from warploom.kernels.hopper.attention_dispatch import hopper_attention
 from warploom.kernels.hopper.cost_model import H200
 from warploom.kernels.hopper.plan import HOPPER
@@ -93,9 +93,7 @@ def plan_attention(
     `options` are causal, window, scale, most_rows, return_lse and target of `attention`.
     """
     causal, window, scale, most_rows, return_lse, target = options
-    if not isinstance(window, tuple) or len(limits := cast("tuple[Any, ...]", window)) != 2:
-        raise UsageError(f"window is {window!r}; expected a pair (left, right)", code="kernels.option")
-    limits = Window(limits[0], 0 if causal else limits[1])
+    limits = window_of(window, causal=causal)
     if not isinstance(target, str):
         raise UsageError(f"target is {target!r}; expected a name such as sm_90a", code="kernels.option")
     problem = attention_problem(operands, scale=scale, window=limits, most_rows=most_rows, lse=return_lse)

@@ -150,9 +150,9 @@ class PreparedAttention:
         """Return the operands with new arrays for missing results."""
         problem, like, out, lse = self.problem, operands.q, operands.out, operands.lse
         if out is None:
-            out = _empty(like, problem.shape, DTYPES[problem.type])
+            out = empty_array(like, problem.shape, DTYPES[problem.type])
         if lse is None and problem.lse:
-            lse = _empty(like, problem.lse_shape, np.dtype(np.float32))
+            lse = empty_array(like, problem.lse_shape, np.dtype(np.float32))
         return operands._replace(out=out, lse=lse)
 
     def _address(self, array: Any, stream: int) -> int:
@@ -161,11 +161,12 @@ class PreparedAttention:
         return self.gpu.locate(array, UNORDERED if current_of(array.__class__) is not None else stream)
 
 
-def _empty(like: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """Return a new array in the library of `like`. Errors: UsageError kernels.out."""
+def empty_array(like: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """Return a new array in the library of `like`, PyTorch or CuPy. Errors: UsageError kernels.out."""
     library = sys.modules.get(type(like).__module__.partition(".")[0])
     if library is None or library.__name__ not in ("torch", "cupy"):
-        raise UsageError("O can be allocated only for PyTorch and CuPy; expected `out`", code="kernels.out")
+        message = "the result can be allocated only for PyTorch and CuPy; expected arrays for the results"
+        raise UsageError(message, code="kernels.out")
     if library.__name__ == "torch":
         return library.empty(shape, dtype=getattr(library, dtype.name), device=like.device)
     return library.empty(shape, dtype)

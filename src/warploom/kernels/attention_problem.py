@@ -1,5 +1,8 @@
 """Sizes, types and masks of an attention problem, which its arrays and options determine."""
 
+# Callers may pass objects of other types than annotated.
+# pyright: reportUnnecessaryIsInstance=false
+
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
@@ -92,6 +95,13 @@ class AttentionProblem:
         return (self.heads, self.q_tokens) if self.packed else (self.batch, self.heads, self.q_tokens)
 
 
+def window_of(window: object, *, causal: bool) -> Window:
+    """Return the window of a pair (left, right) and of the option `causal`. Errors: UsageError kernels.option."""
+    if not isinstance(window, tuple) or len(limits := cast("tuple[Any, ...]", window)) != 2:
+        raise UsageError(f"window is {window!r}; expected a pair (left, right)", code="kernels.option")
+    return Window(limits[0], 0 if causal else limits[1])
+
+
 def attention_problem(
     operands: AttentionOperands, *, scale: float | None, window: Window, most_rows: int | None, lse: bool
 ) -> AttentionProblem:
@@ -156,8 +166,8 @@ def attention_problem(
         heads, heads_kv, head, head_v, head**-0.5 if scale is None else float(scale), window, packed,
         operands.k_lengths is not None, lse or operands.lse is not None, page,
     )  # fmt: skip
-    _check_result("out", operands.out, problem.shape, q.dtype)
-    _check_result("lse", operands.lse, problem.lse_shape, np.dtype(np.float32))
+    check_array("out", operands.out, problem.shape, q.dtype)
+    check_array("lse", operands.lse, problem.lse_shape, np.dtype(np.float32))
     return problem
 
 
@@ -207,13 +217,19 @@ def _longest(q_ends: Any, tokens: int, most_rows: int | None) -> int:
     return max(1, int(np.diff(np.asarray(q_ends, np.int64), prepend=0).max()))
 
 
-def _check_result(name: str, array: Any, shape: tuple[int, ...], dtype: Any) -> None:
+def check_array(name: str, array: Any, shape: tuple[int, ...], dtype: Any) -> None:
+    """Refuse an array with another shape, type or layout than required. None is no array.
+
+    Errors: UsageError kernels.type, kernels.layout.
+    """
     if array is None:
         return
+    if not hasattr(array, "shape"):
+        raise UsageError(f"{name} is {array!r}; expected an array", code="kernels.type")
     layout = strided(array)
     if layout.shape != shape or layout.dtype != dtype:
         raise array_error(name, layout, f"{dtype} of shape {shape}")
-    if name == "out":
+    if name != "lse":
         _check_rows(name, array)
     elif not layout.is_contiguous:
         raise array_error(name, layout, "contiguous elements")
