@@ -39,22 +39,27 @@ def declare(add: Add) -> None:
         action="store_true",
         help="print the PTX instructions of each call in the LLVM IR, with their availability, instead of the result",
     )
-    add_arch(parser, "the target of the PTX", "sm_90a")
-    parser.add_argument("--ptx-version", metavar="8.7", help="the PTX version (the first that has all instructions)")
+    add_arch(parser, "the target of the PTX (default: that of the module, otherwise sm_90a)")
+    parser.add_argument(
+        "--ptx-version",
+        metavar="8.7",
+        help="the PTX version (default: the first that has all instructions, and at least that of the module)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command `lower` and return its exit status."""
     from warploom.diagnostics import render
     from warploom.nvvm import LowerError, lower, notes, protocol_warnings
+    from warploom.ptx import PtxSyntaxError
 
     text, name = read_text(options.file)
-    source = options.source or _SOURCES.get(Path(options.file).suffix, "nvvm")
+    source = options.source or _SOURCES.get(Path(options.file).suffix.lower(), "nvvm")
     color = sys.stderr.isatty()
     try:
         lowered = lower(text, source, options.to, options.arch, options.ptx_version, name)
         print(_explanation(lowered) if options.explain else lowered, end="")
-    except LowerError as error:
+    except (LowerError, PtxSyntaxError) as error:
         print(render(error.diagnostics, color=color), end="", file=sys.stderr)
         return FINDINGS
     found = protocol_warnings(text, name) if source == "nvvm" else []

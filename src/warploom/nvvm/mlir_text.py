@@ -175,6 +175,7 @@ def parse_mlir(text: str, name: str = "<text>") -> ParsedModule:
 
     Errors: LowerError lower.text for text that is no MLIR, lower.operation for an illegal operation
     """
+    text = text.removeprefix("\ufeff")  # the byte order mark of some editors
     source = Source(name, text)
     context = _Context()
     for dialect in (Builtin, LLVM, Func, Arith, Cf, Scf, GPU, NVVM):
