@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,13 @@ if TYPE_CHECKING:
     from warploom.nvvm import Lowered
 
 _SOURCES = {".cu": "builtin", ".mlir": "nvvm", ".ll": "llvm", ".ptx": "ptx"}
+
+_BEGINNINGS = {
+    "ptx": r"\.version\b",
+    "llvm": r"; ModuleID|target (?:triple|datalayout)|source_filename|define |declare |@\S+ =",
+    "builtin": r"__global__|__device__|#include|extern \"C\"",
+}
+"""Beginnings of texts that are no MLIR, by their level."""
 
 
 def declare(add: Add) -> None:
@@ -49,12 +57,14 @@ def declare(add: Add) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command `lower` and return its exit status."""
-    from warploom.diagnostics import render
+    from warploom.diagnostics import UsageError, render
     from warploom.nvvm import LowerError, lower, notes, protocol_warnings
     from warploom.ptx import PtxSyntaxError
 
     text, name = read_text(options.file)
-    source = options.source or _SOURCES.get(Path(options.file).suffix.lower(), "nvvm")
+    source = options.source or _SOURCES.get(Path(options.file).suffix.lower()) or _default_source(text, name)
+    if options.explain and options.to != "ptx":
+        raise UsageError("--explain needs --to ptx, because it shows PTX instructions")
     color = sys.stderr.isatty()
     try:
         lowered = lower(text, source, options.to, options.arch, options.ptx_version, name)
@@ -68,6 +78,16 @@ def run(options: argparse.Namespace) -> int:
     if found:
         print(render(found, color=color), end="", file=sys.stderr)
     return OK
+
+
+def _default_source(text: str, name: str) -> str:
+    """Return the level of MLIR, which a text without an ending has. Errors: UsageError for another beginning."""
+    from warploom.diagnostics import UsageError
+
+    for level, beginning in _BEGINNINGS.items():
+        if re.match(rf"(?:\s|//[^\n]*\n)*(?:{beginning})", text):
+            raise UsageError(f"{name} seems to be no MLIR", hint=f"--source {level} states what it is")
+    return "nvvm"
 
 
 def _explanation(lowered: Lowered) -> str:

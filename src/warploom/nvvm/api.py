@@ -141,7 +141,7 @@ def _from_llvm(text: str, target: Target, version: Version | None, name: str) ->
     ptx = _compile(text, target, version, report)
     if found := [each for each in check(ptx) if each.severity is Severity.ERROR]:
         printed = canonical(text)
-        lines = text.splitlines()
+        lines = [*source.text.splitlines()[:1], *text.splitlines()[1:]]
         spans = [
             _line_span(source, line_like(printed.splitlines()[line - 1], lines) or _line_of_head(line, printed, text))
             for line in _lines(ptx, found, printed, target)

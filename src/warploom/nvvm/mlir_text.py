@@ -7,7 +7,7 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
-from xdsl.dialects.builtin import Builtin, IntegerType, ModuleOp, UnregisteredAttr
+from xdsl.dialects.builtin import Builtin, ModuleOp, UnregisteredAttr
 from xdsl.dialects.cf import Cf
 from xdsl.dialects.func import Func
 from xdsl.dialects.gpu import GPU
@@ -20,6 +20,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyExcepti
 from warploom.diagnostics import Diagnostic, Severity, Source, Span
 from warploom.diagnostics.wording import did_you_mean
 from warploom.nvvm.dialect import NVVM
+from warploom.nvvm.dialect.types import width_of
 from warploom.nvvm.errors import LowerError
 from warploom.nvvm.mlir.llvm_formats import SYNTAX_NAMES
 from warploom.nvvm.mlir.llvm_syntax import operation_class
@@ -121,11 +122,9 @@ class _Parser(Parser):
     def _parse_optional_integer_or_float_type(self) -> Any:
         """Parse a type. An integer has at most as many bits as in LLVM."""
         start = self.pos
-        found = super()._parse_optional_integer_or_float_type()
-        if isinstance(found, IntegerType) and not 1 <= found.width.data <= _MOST_BITS:
-            self.raise_error(
-                f"an integer type has {found.width.data} bits; expected 1 to {_MOST_BITS}", start, self.pos
-            )
+        found: Any = super()._parse_optional_integer_or_float_type()
+        if (bits := width_of(found)) > _MOST_BITS:
+            self.raise_error(f"an integer type has {bits} bits; expected at most {_MOST_BITS}", start, self.pos)
         return found
 
     def _parse_extended_type_or_attribute(self, attr_or_dialect_name: str, is_type: bool) -> Any:
@@ -216,7 +215,8 @@ def parse_mlir(text: str, name: str = "<text>") -> ParsedModule:
         span = Span(error.span.start, error.span.end)
         message = _plain(error.msg, text[span.start : span.end])
         if "not defined" in message and parser is not None:
-            span = min((parser.uses.get(name, span) for name in parser.forward_ssa_references), default=span)
+            starts = [use for name in parser.forward_ssa_references if (use := parser.uses.get(name))]
+            span = min(starts, key=lambda each: each.start, default=span)
         elif message.startswith(("expected '", "expected as many")):
             span = _after_text(text, span)
         raise LowerError([Diagnostic("lower.text", Severity.ERROR, message, source, span)]) from None
@@ -257,7 +257,7 @@ def _errors(parsed: ParsedModule) -> Iterator[Diagnostic]:
 def _redefinitions(module: Operation, parsed: ParsedModule) -> Iterator[Diagnostic]:
     """Yield an error for each symbol of a module that an earlier operation defines."""
     seen: set[Attribute] = set()
-    for operation in module.regions[0].block.ops:
+    for operation in (each for block in module.regions[0].blocks for each in block.ops):
         name = operation.properties.get("sym_name", operation.attributes.get("sym_name"))
         if name is not None and name in seen:
             yield parsed.diagnostic(operation, f"'{operation.name}' defines the symbol {name} a second time")

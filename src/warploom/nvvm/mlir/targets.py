@@ -56,7 +56,7 @@ def _statements(module: Operation) -> Iterator[tuple[str, str]]:
     if isinstance(version := found.get("ptx.version"), StringAttr):
         yield "", version.data
     for target in items_of(found.get("targets")):
-        stated = parameters_of(target)
+        stated: dict[str, str] | list[str] = parameters_of(target)
         if str(target).startswith("#nvvm.target") and isinstance(stated, dict):
             chip, features = (str(stated.get(name, "")).strip('"') for name in ("chip", "features"))
             version = re.search(r"\+ptx(\d+)(\d)\b", features)

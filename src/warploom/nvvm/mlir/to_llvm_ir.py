@@ -356,7 +356,7 @@ class _Toplevel(Words):
 
 def _toplevel(module: Operation) -> Iterator[Operation]:
     """Yield the operations of a module and of the modules in it."""
-    for operation in module.regions[0].block.ops:
+    for operation in (each for block in module.regions[0].blocks for each in block.ops):
         if operation.name != "gpu.module_end":
             yield operation
         if operation.name in _CONTAINERS:
@@ -389,8 +389,8 @@ class _FunctionText:
         """Return a value without its type."""
         if value not in self._values:
             hint = value.name_hint
-            is_kept = hint and hint.isidentifier() and len(hint) < _LONGEST_NAME and hint not in self._used
-            name = hint if is_kept else f"v.{next(self._numbers)}"
+            is_free = hint is not None and len(hint) < _LONGEST_NAME and hint not in self._used
+            name = hint if hint and is_free and hint.isidentifier() else f"v.{next(self._numbers)}"
             self._used.add(name)
             self._values[value] = f"%{name}"
         return self._values[value]
