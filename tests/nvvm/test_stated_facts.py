@@ -131,7 +131,7 @@ def test_a_transposition_of_registers_has_a_note() -> None:
         ('module asm ".include \\22x\\22"\ndefine void @k() { ret void }\n', "llvm", "k:1:1: .include is no directive"),
         (KERNEL.format(", nvvm.maxntid = array<i32: 0>"), "nvvm", "k:1:1: .maxntid has 0"),
         ("\ufeffdefine x\n", "llvm", "k:1:1: 'define x'"),
-        ("{" * 100_000, "llvm", "{{{…{{{{{{{{{{'"),
+        ("{" * 100_000, "llvm", "{{{…{{{{{{{{{'"),
     ],
 )
 def test_an_error_has_its_place(text: str, source: str, message: str) -> None:
