@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _default_source(text: str, name: str) -> str:
-    """Return the level of MLIR, which a text without an ending has. Errors: UsageError for another beginning."""
+    """Return the level of MLIR. Errors: UsageError for a text that begins like another level."""
     from warploom.diagnostics import UsageError
 
     for level, beginning in _BEGINNINGS.items():

@@ -41,7 +41,10 @@ _CAUSES = (
     (r"integer attribute (\w+) in ([\w.]+)", r'"{1}"=".*\b{0}\b'),
     (r"Symbol name", r'^(?:@|define|declare).*?@(?:"[^"]*[^\w.$"][^"]*"|[\w.$]*-)'),
 )
-"""Pattern of LLVM's message, and of the line of LLVM IR at fault. Numbers in braces stand for groups of the first."""
+"""Pattern of LLVM's message, and of the line of LLVM IR at fault.
+
+Numbers in braces stand for groups of the first pattern.
+"""
 
 
 def check_bounds(text: str, target: Target, report: Report) -> None:
@@ -59,7 +62,9 @@ def check_bounds(text: str, target: Target, report: Report) -> None:
 def compile_llvm(
     text: str, target: Target, version: Version | None, report: Report, least: Version | None = None
 ) -> str:
-    """Return the PTX of LLVM IR for a target. The default version is the first, from `least`, with all instructions.
+    """Return the PTX of LLVM IR for a target.
+
+    The default version is the first, from `least`, that has all instructions.
 
     Errors: UsageError lower.target for a target that LLVM lacks; CompileError
     """
