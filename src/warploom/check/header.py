@@ -33,7 +33,7 @@ def find_target(name: str) -> Target:
         raise UsageError(f"target is {name!r}; expected a name such as 'sm_90a'", code="check.target")
     target = read_target(name)
     if target is None:
-        hint = did_you_mean(name, FIRST_VERSION) or "expected a name such as sm_90a"
+        hint = did_you_mean(name.lower(), FIRST_VERSION) or "expected a name such as sm_90a"
         raise UsageError(f"unknown target {name!r}", code="check.target", hint=hint)
     return target
 
@@ -44,8 +44,11 @@ def find_version(version: str | tuple[int, int]) -> Version:
     if isinstance(numbers, str):
         major, _, minor = numbers.partition(".")
         is_number = major.isdecimal() and minor.isdecimal() and len(numbers) < 10
-        numbers = (int(major), int(minor)) if is_number else (0, 0)
-    if not isinstance(numbers, tuple) or not is_version(numbers):  # pyright: ignore[reportUnnecessaryIsInstance]
+        numbers = (int(major), int(minor)) if is_number else None
+    if not isinstance(numbers, tuple) or [type(each) for each in numbers] != [int, int]:
+        message = f"the PTX version is {version!r}; expected a string such as '8.7' or a pair such as (8, 7)"
+        raise UsageError(message, code="check.ptx-version")
+    if not is_version(numbers):
         message = f"unknown PTX version {version!r}; the latest known is {_dotted(latest_version())}"
         raise UsageError(message, code="check.ptx-version")
     return numbers

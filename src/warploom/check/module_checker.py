@@ -18,6 +18,9 @@ from warploom.ptx import Block, Directive, Function, Instruction, Label, Module,
 TABLES = (".branchtargets", ".callprototype", ".calltargets")
 
 
+_OF_MODULES = (".alias", ".file", ".pragma", ".section", ".version", ".target", ".address_size")
+
+
 class ModuleChecker:
     """Checker of one module. `diagnostics` holds all diagnostics so far."""
 
@@ -50,6 +53,9 @@ class ModuleChecker:
             for name in item.names:
                 if name not in self.functions:
                     self._undeclared(name, self.names, item)
+        elif item.name not in _OF_MODULES:
+            message = f"{item.name} is no directive of modules; expected {', '.join(_OF_MODULES)}"
+            self.diagnostics.append(error("directive/unknown", message, item, section="PTX ISA 4.3.1"))
 
     # Declarations ---------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,13 @@ if TYPE_CHECKING:
     from warploom.nvvm import Lowered
 
 _SOURCES = {".cu": "builtin", ".mlir": "nvvm", ".ll": "llvm", ".ptx": "ptx"}
+
+_BEGINNINGS = {
+    "ptx": r"\.version\b",
+    "llvm": r"; ModuleID|target (?:triple|datalayout)|source_filename|define |declare |@\S+ =",
+    "builtin": r"__global__|__device__|#include|extern \"C\"",
+}
+"""Beginnings of texts that are no MLIR, by their level."""
 
 
 def declare(add: Add) -> None:
@@ -39,22 +47,29 @@ def declare(add: Add) -> None:
         action="store_true",
         help="print the PTX instructions of each call in the LLVM IR, with their availability, instead of the result",
     )
-    add_arch(parser, "the target of the PTX", "sm_90a")
-    parser.add_argument("--ptx-version", metavar="8.7", help="the PTX version (the first that has all instructions)")
+    add_arch(parser, "the target of the PTX (default: that of the module, otherwise sm_90a)")
+    parser.add_argument(
+        "--ptx-version",
+        metavar="8.7",
+        help="the PTX version (default: the first that has all instructions, and at least that of the module)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command `lower` and return its exit status."""
-    from warploom.diagnostics import render
+    from warploom.diagnostics import UsageError, render
     from warploom.nvvm import LowerError, lower, notes, protocol_warnings
+    from warploom.ptx import PtxSyntaxError
 
     text, name = read_text(options.file)
-    source = options.source or _SOURCES.get(Path(options.file).suffix, "nvvm")
+    source = options.source or _SOURCES.get(Path(options.file).suffix.lower()) or _default_source(text, name)
+    if options.explain and options.to != "ptx":
+        raise UsageError("--explain needs --to ptx, because it shows PTX instructions")
     color = sys.stderr.isatty()
     try:
         lowered = lower(text, source, options.to, options.arch, options.ptx_version, name)
         print(_explanation(lowered) if options.explain else lowered, end="")
-    except LowerError as error:
+    except (LowerError, PtxSyntaxError) as error:
         print(render(error.diagnostics, color=color), end="", file=sys.stderr)
         return FINDINGS
     found = protocol_warnings(text, name) if source == "nvvm" else []
@@ -63,6 +78,16 @@ def run(options: argparse.Namespace) -> int:
     if found:
         print(render(found, color=color), end="", file=sys.stderr)
     return OK
+
+
+def _default_source(text: str, name: str) -> str:
+    """Return the level of MLIR. Errors: UsageError for a text that begins like another level."""
+    from warploom.diagnostics import UsageError
+
+    for level, beginning in _BEGINNINGS.items():
+        if re.match(rf"(?:\s|//[^\n]*\n)*(?:{beginning})", text):
+            raise UsageError(f"{name} seems to be no MLIR", hint=f"--source {level} states what it is")
+    return "nvvm"
 
 
 def _explanation(lowered: Lowered) -> str:

@@ -14,12 +14,13 @@ from xdsl.dialects.gpu import GPU
 from xdsl.dialects.llvm import LLVM
 from xdsl.dialects.scf import Scf
 from xdsl.ir import Attribute, Operation
-from xdsl.parser import Parser
+from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
 
 from warploom.diagnostics import Diagnostic, Severity, Source, Span
 from warploom.diagnostics.wording import did_you_mean
 from warploom.nvvm.dialect import NVVM
+from warploom.nvvm.dialect.types import width_of
 from warploom.nvvm.errors import LowerError
 from warploom.nvvm.mlir.llvm_formats import SYNTAX_NAMES
 from warploom.nvvm.mlir.llvm_syntax import operation_class
@@ -84,6 +85,7 @@ class _Parser(Parser):
         self.context = context
         self.structs: dict[str, Any] = {}
         self.spans: dict[Operation, Span] = {}
+        self.uses: dict[str, Span] = {}  # the first use of each value that is not yet defined
 
     def parse_operation(self) -> Operation:
         start = self.pos
@@ -101,14 +103,29 @@ class _Parser(Parser):
             dialect = name.partition(".")[0]
             known = [each for each in (*self.context.operation_names, *SYNTAX_NAMES) if each.startswith(f"{dialect}.")]
             hint = did_you_mean(name, known, "'") if known else f"expected an operation of {_DIALECTS}"
-            hint = f": {hint}" if hint else ""
-            self.raise_error(f"unknown operation '{name}'{hint}", start, start + 1)
+            hint = hint or f"MLIR 22's dialect '{dialect}' has none with a similar name"
+            self.raise_error(f"unknown operation '{name}': {hint}", start, start + 1)
         text = self.lexer.input.content
         end = self.pos
         while end > start and text[end - 1].isspace():
             end -= 1
         self.spans[operation] = Span(start, end)
         return operation
+
+    def resolve_operand(self, operand: UnresolvedOperand, type: Any) -> Any:
+        """Return the value of an operand. Record the place of a value that is not yet defined."""
+        name = operand.operand_name
+        if name not in self.ssa_values and name not in self.forward_ssa_references:
+            self.uses[name] = Span(operand.span.start, operand.span.end)
+        return super().resolve_operand(operand, type)
+
+    def _parse_optional_integer_or_float_type(self) -> Any:
+        """Parse a type. An integer has at most as many bits as in LLVM."""
+        start = self.pos
+        found: Any = super()._parse_optional_integer_or_float_type()
+        if (bits := width_of(found)) > _MOST_BITS:
+            self.raise_error(f"an integer type has {bits} bits; expected at most {_MOST_BITS}", start, self.pos)
+        return found
 
     def _parse_extended_type_or_attribute(self, attr_or_dialect_name: str, is_type: bool) -> Any:
         """Parse a type or attribute. A struct with the text of an earlier one is the same type."""
@@ -136,6 +153,7 @@ class _Parser(Parser):
         return str(self.attribute_aliases[name])
 
 
+_MOST_BITS = 1 << 23
 _FLAT = re.compile(r"<\([^<>()]*\)>")
 """Parameters of a struct without nested types."""
 _ALIAS = re.compile(r'"(?:[^"\\]|\\.)*"|([#!]\w+)(?![\w.<])')
@@ -152,19 +170,28 @@ _PHRASES = {
     "Unexpected attribute ": "has an operand or result of the wrong type ",
     "operand is used with": "{} is used with",
     "SSA value ": "",
+    " Use the dictionary attribute to add arbitrary information to the operation.": "",
+    "incompatible type 'index'": "incompatible type 'index'; expected i64",
+    "values used but not defined: ": "values are used but not defined: ",
 }
 """Replacements in messages of xDSL's parser. Braces stand for the text at the error."""
 
 
+_COUNTS = re.compile(r"expected (\d+) operand types but had (\d+)")
+
+
 def _about(name: str, message: str) -> str:
     """Return a message that names an operation."""
-    return message if f"'{name}'" in message else f"'{name}' {_plain(message)}"
+    message = _plain(message)
+    return message if f"'{name}'" in message else f"'{name}' {message}"
 
 
 def _plain(message: str, token: str = "") -> str:
     """Return a message of xDSL's parser as a sentence. `token` is the text at the error."""
     if message.startswith(" "):
-        return f"the text ends{message}"
+        return f"found '{token}'; expected an operation" if token.strip() else f"the text ends{message}"
+    if found := _COUNTS.fullmatch(message):
+        return f"expected as many types as operands, got {found[1]} types for {found[2]} operands"
     for phrase, text in _PHRASES.items():
         message = message.replace(phrase, text.replace("{}", token))
     return message[:1].lower() + message[1:] if message[1:2].islower() else message
@@ -175,6 +202,7 @@ def parse_mlir(text: str, name: str = "<text>") -> ParsedModule:
 
     Errors: LowerError lower.text for text that is no MLIR, lower.operation for an illegal operation
     """
+    text = text.removeprefix("\ufeff")  # the byte order mark of some editors
     source = Source(name, text)
     context = _Context()
     for dialect in (Builtin, LLVM, Func, Arith, Cf, Scf, GPU, NVVM):
@@ -186,6 +214,11 @@ def parse_mlir(text: str, name: str = "<text>") -> ParsedModule:
     except ParseError as error:
         span = Span(error.span.start, error.span.end)
         message = _plain(error.msg, text[span.start : span.end])
+        if "not defined" in message and parser is not None:
+            starts = [use for name in parser.forward_ssa_references if (use := parser.uses.get(name))]
+            span = min(starts, key=lambda each: each.start, default=span)
+        elif message.startswith(("expected '", "expected as many")):
+            span = _after_text(text, span)
         raise LowerError([Diagnostic("lower.text", Severity.ERROR, message, source, span)]) from None
     except (RecursionError, *MALFORMED) as error:
         message = "operations or types are nested too deeply" if isinstance(error, RecursionError) else "malformed text"
@@ -195,6 +228,16 @@ def parse_mlir(text: str, name: str = "<text>") -> ParsedModule:
     if found := list(_errors(parsed)):
         raise LowerError(found)
     return parsed
+
+
+def _after_text(text: str, span: Span) -> Span:
+    """Return the span, or for one at the beginning of a line, the end of the text before the line."""
+    before = text[: span.start].rstrip(" \t")
+    if not before.endswith("\n"):
+        return span
+    end = len(before.rstrip())
+    comment = before.find("//", before.rfind("\n", 0, end) + 1, end)
+    return span if comment >= 0 else Span(end, end + 1)
 
 
 def _errors(parsed: ParsedModule) -> Iterator[Diagnostic]:
@@ -214,7 +257,7 @@ def _errors(parsed: ParsedModule) -> Iterator[Diagnostic]:
 def _redefinitions(module: Operation, parsed: ParsedModule) -> Iterator[Diagnostic]:
     """Yield an error for each symbol of a module that an earlier operation defines."""
     seen: set[Attribute] = set()
-    for operation in module.regions[0].block.ops:
+    for operation in (each for block in module.regions[0].blocks for each in block.ops):
         name = operation.properties.get("sym_name", operation.attributes.get("sym_name"))
         if name is not None and name in seen:
             yield parsed.diagnostic(operation, f"'{operation.name}' defines the symbol {name} a second time")

@@ -182,8 +182,8 @@ _shtab_warploom_lower_options=(
   "--to[the result\'s level (ptx)]:to:(nvvm llvm ptx)"
   "--source[the text\'s level (default\: from the name of the file, otherwise nvvm)]:source:(builtin nvvm llvm ptx)"
   "--explain[print the PTX instructions of each call in the LLVM IR, with their availability, instead of the result]"
-  "--arch[the target of the PTX, such as sm_90a (sm_90a)]:ARCH:"
-  "--ptx-version[the PTX version (the first that has all instructions)]:8.7:"
+  "--arch[the target of the PTX (default\: that of the module, otherwise sm_90a), such as sm_90a]:ARCH:"
+  "--ptx-version[the PTX version (default\: the first that has all instructions, and at least that of the module)]:8.7:"
   ":CUDA C (.cu), MLIR (.mlir), LLVM IR (.ll) or PTX (.ptx)\; - for standard input:_files"
 )
 

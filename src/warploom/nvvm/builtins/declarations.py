@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, TensorType
 from xdsl.ir import Attribute
 
 from warploom.nvvm.builtins.c_types import INT, VOID, CType, Value, wrap
@@ -178,8 +179,20 @@ class Declarations(Calls):
             value = Value(INT, 0) if each is None else self.implicit(self.without_effects(each), element, each)
             if value.constant is None:
                 raise self.error("expected a constant initializer outside a function", each)
-            numbers.append(wrap(value.constant, element.plain) or 0)
+            number = wrap(value.constant, element.plain)
+            numbers.append(0 if number is None else number)
         kind: Any = memory_type(element)
+        if ctype.extents and not any(numbers) and len(set(map(str, numbers))) > 1:
+            return _nested(numbers, ctype.extents, kind)  # xDSL prints a dense list of 0.0 and -0.0 as one number
         if ctype.extents:
             return DenseIntOrFPElementsAttr.from_list(TensorType(kind, list(ctype.extents)), numbers)
         return FloatAttr(float(numbers[0]), kind) if element.is_float else IntegerAttr(int(numbers[0]), kind)
+
+
+def _nested(numbers: Sequence[float], extents: Sequence[int], kind: Any) -> Attribute:
+    """Return the elements of an array of floating-point numbers as nested lists."""
+    if not extents:
+        return FloatAttr(float(numbers[0]), kind)
+    size = len(numbers) // extents[0]
+    parts = (numbers[at : at + size] for at in range(0, len(numbers), size))
+    return ArrayAttr([_nested(each, extents[1:], kind) for each in parts])

@@ -19,6 +19,9 @@ from warploom.nvvm.builtins.spaces import space_of
 from warploom.nvvm.builtins.to_nvvm import replace_call
 from warploom.nvvm.mlir_text import ParsedModule, parse_mlir
 
+_SIZES = 3
+"""Number of arguments before the flags of a warpgroup multiplication: m, n and k."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call(CallText):
@@ -34,12 +37,19 @@ class Translation(ParsedModule):
     calls: tuple[Call, ...] = ()
 
     def notes(self) -> Iterator[Diagnostic]:
-        """Yield a note for each warpgroup multiplication about the operations that lowering adds around it."""
+        """Yield notes for each warpgroup multiplication: what lowering adds around it, and what has no effect."""
         for call in self.calls:
             if call.builtin.kind == "warpgroup":
                 added = "lower adds a wgmma fence before the call, and a commit and a wait after it"
-                found = diagnostic_at(self.source, call.span, f"'{call.builtin.name}': {added}", "builtin.added")
-                yield replace(found, severity=Severity.NOTE)
+                yield self._note(call, call.span, added)
+                if "trans_a" in call.builtin.booleans and "a" in call.selection.fragments:
+                    value, span = call.arguments[_SIZES + call.builtin.booleans.index("trans_a")]
+                    if value.constant:
+                        yield self._note(call, span, "trans_a has no effect, because A is in registers")
+
+    def _note(self, call: Call, span: Span, message: str) -> Diagnostic:
+        found = diagnostic_at(self.source, span, f"'{call.builtin.name}': {message}", "builtin.added")
+        return replace(found, severity=Severity.NOTE)
 
 
 def translate(text: str, target: Target, name: str = "<text>") -> Translation:

@@ -117,13 +117,21 @@ def error_at(error: BackendError, text: str) -> tuple[int | None, str]:
     line = line or next((line for printed in rest if (line := _line_of_part(printed, lines))), None)
     if line is None and (name := re.search(r"^ptr (@\S+)", "\n".join(rest), re.MULTILINE)):
         line = line_of_function(name[1], text)
-    return line, f"is not legal in LLVM IR: {_sentence(first)}"
+    if line is None and "target triple" in first:
+        line = next((number for number, each in enumerate(lines, 1) if "target triple" in each), None)
+    return line or line_of_only_function(text), f"is not legal in LLVM IR: {_sentence(first)}"
 
 
 def line_of_function(name: str, text: str) -> int | None:
     """Return the line of LLVM IR that defines or declares a function with a name such as `@f`."""
     head = re.compile(rf"\b(define|declare)\b.*{re.escape(name)}\(")
     return next((number for number, line in enumerate(text.splitlines(), 1) if head.search(line)), None)
+
+
+def line_of_only_function(text: str) -> int | None:
+    """Return the line of the function that LLVM IR defines, or None if it defines several or none."""
+    found = [number for number, line in enumerate(text.splitlines(), 1) if re.search(r"\bdefine\b.*@.*\(", line)]
+    return found[0] if len(found) == 1 else None
 
 
 def _sentence(text: str) -> str:

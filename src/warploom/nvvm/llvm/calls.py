@@ -79,6 +79,11 @@ def _step(instruction: Instruction) -> Step:
     return Step(str(instruction), binding.form, min(row.ptx for row in rows), targets)
 
 
+_BEGIN = "// begin inline asm"
+_MODULE_ASM = re.compile(r'module asm "(.*)"')
+_INLINE_ASM = re.compile(r' asm (?:\w+ )*"([^"]*)"')
+
+
 def instruction_lines(text: str, target: Target, version: Version) -> Iterator[tuple[Instruction, int]]:
     """Yield each PTX instruction of LLVM IR, and the line of the IR from which LLVM generated it.
 
@@ -95,6 +100,31 @@ def instruction_lines(text: str, target: Target, version: Version) -> Iterator[t
                     yield statement, line
                 case _:
                     pass
+
+
+def line_of_text(ptx: str, place: int, text: str) -> int | None:
+    """Return the line of LLVM IR whose inline or module assembly is the PTX at a place, or None.
+
+    LLVM prints a comment before and after inline assembly.
+    """
+    first = ptx.rfind(_BEGIN, 0, place)
+    block = ptx[first:].removeprefix(_BEGIN).partition("// end inline asm")[0] if first >= 0 else ""
+    block = re.sub(r"\.(?:intel|att)_syntax", "", block)
+    printed = ptx[ptx.rfind("\n", 0, place) + 1 :].partition("\n")[0]
+    for number, line in enumerate(text.splitlines(), 1):
+        if (module_text := _MODULE_ASM.search(line)) and printed.strip() in _unescaped(module_text[1]):
+            return number
+        if block and (asm := _INLINE_ASM.search(line)):
+            parts = [
+                re.escape(part) for part in re.split(r"\$(?:\d+|\{\d+[^}]*\})", "".join(_unescaped(asm[1]).split()))
+            ]
+            if re.fullmatch(".*".join(parts), "".join(block.split())):
+                return number
+    return None
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\([0-9A-Fa-f]{2})", lambda found: chr(int(found[1], 16)), text)
 
 
 def _with_locations(text: str) -> str:

@@ -9,7 +9,7 @@ from warploom.diagnostics import Diagnostic, UsageError
 from warploom.diagnostics.wording import one_of
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.model.availability import FIRST_VERSION, Target, Version, read_target, unmet_by_rows
-from warploom.nvvm.llvm.backend import VERSIONS, BackendError, emit, line_of_function
+from warploom.nvvm.llvm.backend import VERSIONS, BackendError, emit, line_of_function, line_of_only_function
 from warploom.ptx import Function, parse
 
 Report = Callable[[int | None, str], Diagnostic]
@@ -23,15 +23,48 @@ _TARGETS = tuple(
     )
 )  # fmt: skip
 """Targets of LLVM 22 that have tensor cores."""
+_HOPPER = 90
 _BLACKWELL = 100
 _FIRST_VERSION_OF_BLACKWELL = (8, 8)
 """PTX version that ptxas 13.0, unlike 13.1 and the manual, requires for block scales without a size."""
 _INTRINSIC = re.compile(r"intrinsic %(llvm\.[\w.]+)")
 _FUNCTION = re.compile(r"In function: (\S+)")
+_CRASH = "LLVM ended without a message; a cause may be types that are nested too deeply"
+_CAUSES = (
+    (r"inline asm(?: constraint)?:? (?:string: )?'(.*)'|constraint '(.*)'", r" asm .*{0}"),
+    (r"address space .*: (\d+)", r"addrspace\({0}\)"),
+    (r"Bad inline asm", r'call void asm .*"[^"]*", "='),
+    (r'"(\w+)" ordering', r"\b(?:cmpxchg|atomicrmw|load|store|fence)\b.*\b{0}\b"),
+    (r'syncscope ("\w+")', r"syncscope\({0}\)"),
+    (r"scalable", r"\bvscale\b"),
+    (r"aliasee", r"^@.* alias "),
+    (r"integer attribute (\w+) in ([\w.]+)", r'"{1}"=".*\b{0}\b'),
+    (r"Symbol name", r'^(?:@|define|declare).*?@(?:"[^"]*[^\w.$"][^"]*"|[\w.$]*-)'),
+)
+"""Pattern of LLVM's message, and of the line of LLVM IR at fault.
+
+Numbers in braces stand for groups of the first pattern.
+"""
 
 
-def compile_llvm(text: str, target: Target, version: Version | None, report: Report) -> str:
-    """Return the PTX of LLVM IR for a target. The default version is the first that has all instructions.
+def check_bounds(text: str, target: Target, report: Report) -> None:
+    """Refuse bounds of kernels in LLVM IR that LLVM drops without a message. Errors: CompileError."""
+    for name, numbers in re.findall(r'"nvvm\.(maxntid|reqntid|cluster_dim)"="([^"]*)"', text):
+        place = _line_with(f'"nvvm.{name}"="{re.escape(numbers)}"', text)
+        if numbers.count(",") > 2:
+            message = f"is not legal in LLVM IR: 'nvvm.{name}' has {numbers.count(',') + 1} numbers; expected 1 to 3"
+            raise CompileError(report(place, message))
+        if name == "cluster_dim" and target.number < _HOPPER:
+            message = f"cannot be compiled for {target.name}: 'nvvm.cluster_dim' needs sm_90 or later"
+            raise CompileError(report(place, message))
+
+
+def compile_llvm(
+    text: str, target: Target, version: Version | None, report: Report, least: Version | None = None
+) -> str:
+    """Return the PTX of LLVM IR for a target.
+
+    The default version is the first, from `least`, that has all instructions.
 
     Errors: UsageError lower.target for a target that LLVM lacks; CompileError
     """
@@ -41,10 +74,10 @@ def compile_llvm(text: str, target: Target, version: Version | None, report: Rep
         )
     if version is not None:
         return _with_version(_emit(text, target, version, report), version)
-    least = max(target.first_version, _FIRST_VERSION_OF_BLACKWELL if target.number >= _BLACKWELL else VERSIONS[0])
-    least = next(each for each in VERSIONS if each >= least)
+    least = least or (_FIRST_VERSION_OF_BLACKWELL if target.number >= _BLACKWELL else VERSIONS[0])
+    least = max(target.first_version, least)
     try:
-        ptx = emit(text, target, least)
+        ptx = emit(text, target, next((each for each in VERSIONS if each >= least), VERSIONS[-1]))
     except BackendError as error:
         if error.stage != "select":
             raise
@@ -106,14 +139,13 @@ def _selection_error(error: BackendError, text: str, target: Target, version: Ve
     """Return the diagnostic for an instruction that LLVM cannot select: the call, and what it requires."""
     message = str(error)
     if (found := _INTRINSIC.search(message)) is None:
-        line = next((line for line in message.splitlines() if line.strip()), "LLVM ended without a message")
+        line = next((line for line in message.splitlines() if line.strip()), _CRASH)
         place = line_of_function(f"@{name[1]}", text) if (name := _FUNCTION.search(message)) else None
-        if quoted := re.search(r"inline asm(?: constraint)?:? '(.*)'|constraint '(.*)'", line):
-            place = _line_with(" asm .*" + re.escape(quoted[1] or quoted[2]), text)
-        elif space := re.search(r"address space .*: (\d+)", line):
-            place = _line_with(rf"addrspace\({space[1]}\)", text)
-        elif "Bad inline asm" in line:
-            place = _line_with(r'call void asm .*"[^"]*", "=', text)
+        for pattern, cause in _CAUSES:
+            if place is None and (quoted := re.search(pattern, line)):
+                words = [re.escape(word) for word in quoted.groups() if word]
+                place = _line_with(cause.format(*words), text)
+        place = place or line_of_only_function(text)
         return report(place, f"cannot be compiled for {target.name}: {_sentence(line)}")
     name = found[1]
     needs = _requirement(name, text, target, version)
@@ -130,6 +162,8 @@ def _line_with(pattern: str, text: str) -> int | None:
 def _sentence(line: str) -> str:
     if found := re.search(r"Assertion `(.*?)' failed|Assertion `(.*)", line):
         return f"LLVM fails, because it assumes `{found[1] or found[2]}`"
+    if "Symbol name" in line:
+        return "a symbol has characters that PTX lacks; expected letters, digits, '_', '$' and '.'"
     line = line.removeprefix("LLVM ERROR: ").removeprefix("error: <unknown>:0:0: ").removeprefix("error: ")
     return line.strip().rstrip(".!")
 

@@ -7,19 +7,33 @@ from collections.abc import Callable
 
 from xdsl.context import Context
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import IndexType, ModuleOp, UnitAttr, UnrealizedConversionCastOp, f32, i1, i32, i64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IndexType,
+    IntAttr,
+    ModuleOp,
+    UnitAttr,
+    UnrealizedConversionCastOp,
+    f32,
+    i1,
+    i32,
+    i64,
+)
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.transforms.convert_scf_to_cf import ConvertScfToCf
 from xdsl.utils.exceptions import VerifyException
 
-from warploom.nvvm.dialect.attributes import ShuffleMode
+from warploom.nvvm.dialect.attributes import ConstantRange, ShuffleMode
 from warploom.nvvm.dialect.barriers import Barrier0
 from warploom.nvvm.dialect.warp import Shuffle
 from warploom.nvvm.errors import LowerError
 from warploom.nvvm.llvm_builder import LlvmBuilder
 from warploom.nvvm.mlir.llvm_syntax import operation_class
+from warploom.nvvm.mlir.llvm_values import numbers_of
+from warploom.nvvm.mlir.metadata import number_of
 from warploom.nvvm.mlir_text import ParsedModule
 
 _SREG = "read.ptx.sreg"
@@ -28,6 +42,11 @@ _DIMENSIONS = {
     "cluster_dim": "nclusterid", "cluster_block_id": "cluster.ctaid", "cluster_dim_blocks": "cluster.nctaid",
 }  # fmt: skip
 """Special registers by operation of the gpu dialect."""
+_SIZES = {
+    "gpu.thread_id": "known_block_size", "gpu.block_dim": "known_block_size",
+    "gpu.block_id": "known_grid_size", "gpu.grid_dim": "known_grid_size",
+}  # fmt: skip
+"""Attribute of a function that bounds the results of an operation."""
 _NUMBERS = {"lane_id": "laneid", "subgroup_size": "warpsize"}
 _SHUFFLES = {"xor": "bfly", "up": "up", "down": "down", "idx": "idx"}
 _WARP = 32
@@ -84,8 +103,29 @@ def _word(operation: Operation, name: str) -> str:
 
 
 def _coordinate(operation: Operation, build: LlvmBuilder) -> list[SSAValue]:
-    name = _DIMENSIONS[operation.name.removeprefix("gpu.")]
-    return [_index(_register(f"{_SREG}.{name}.{_word(operation, 'dimension')}", build), build)]
+    name, axis = _DIMENSIONS[operation.name.removeprefix("gpu.")], _word(operation, "dimension")
+    register = _register(f"{_SREG}.{name}.{axis}", build)
+    if most := _most(operation, "xyz".index(axis)):
+        first = int("_dim" in operation.name)
+        bounds = ConstantRange(i32, IntAttr(first), IntAttr(most + first))
+        assert isinstance(register.owner, Operation)
+        register.owner.attributes["res_attrs"] = ArrayAttr([DictionaryAttr({"llvm.range": bounds})])
+    return [_index(register, build)]
+
+
+def _most(operation: Operation, axis: int) -> int:
+    """Return the known size of the block or grid that an index belongs to, or 0."""
+    if (stated := operation.attributes.get("upper_bound", operation.properties.get("upper_bound"))) is not None:
+        return number_of(stated)
+    function = operation.parent_op()
+    while function is not None and not function.name.endswith(".func"):
+        function = function.parent_op()
+    if function is None or operation.name not in _SIZES:
+        return 0
+    found = {**function.attributes, **function.properties}
+    name = _SIZES[operation.name]
+    numbers = numbers_of(found.get(name, found.get(f"gpu.{name}")))
+    return numbers[axis] if axis < len(numbers) else 0
 
 
 def _number(operation: Operation, build: LlvmBuilder) -> list[SSAValue]:

@@ -90,6 +90,8 @@ def type_text(type: Attribute) -> str:
         case LLVMStructType() | PackedStructType():
             items = f"{{ {', '.join(map(type_text, type.types))} }}" if len(type.types) else "{}"
             return f"<{items}>" if isinstance(type, PackedStructType) else items
+        case LLVMArrayType() if type.size.data >= 1 << 64:
+            raise VerifyException(f"has an array of {type.size.data} elements; expected fewer than 2^64")
         case LLVMArrayType():
             return f"[{type.size.data} x {type_text(type.type)}]"
         case VectorType() if len(type.get_shape()) == 1:
@@ -173,6 +175,9 @@ def bracketed(items: Sequence[str], type: Attribute) -> str:
 
 def _elements(value: DenseIntOrFPElementsAttr, type: Attribute) -> str:
     """Return a dense constant of a vector, or of nested arrays."""
+    data = value.data.data
+    if data.count(0) == len(data):
+        return "zeroinitializer"
     kind: Any = value.get_type()
     found: list[Any] = list(value.get_values())
     if len(found) == 1:
@@ -218,4 +223,4 @@ def escaped(text: str) -> str:
 
 def symbol_text(name: str) -> str:
     """Return the name of a function or variable."""
-    return f"@{name}" if re.fullmatch(r"[A-Za-z$._-][\w$.-]*", name) else f'@"{escaped(name)}"'
+    return f"@{name}" if re.fullmatch(r"[A-Za-z$._-][\w$.-]*", name, re.ASCII) else f'@"{escaped(name)}"'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
@@ -12,6 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from warploom.diagnostics import Diagnostic
+from warploom.nvvm.dialect.types import pointer_to
 from warploom.nvvm.errors import LowerError
 from warploom.nvvm.mlir.attributes import (
     KERNEL,
@@ -72,6 +74,9 @@ _GPU_NAMES = {
     "known_cluster_size": "nvvm.cluster_dim",
 }
 """Attributes of `llvm.func` by those of `gpu.func`."""
+_HALF = re.compile(r"0x[HR]([0-9A-F]{4})")
+_LONGEST_NAME = 1000
+"""Limit of the names of values. LLVM cuts names after 1024 characters."""
 _MODULE_NAMES = ("llvm.ident", "llvm.commandline", "llvm.dependent_libraries")
 
 
@@ -81,6 +86,7 @@ class LlvmText:
     def __init__(self, parsed: ParsedModule) -> None:
         self._parsed = parsed
         self.symbols: dict[str, Attribute | None] = {}  # the type of each function, and None for a variable
+        self.spaces: dict[str, int] = {}
         self.metadata = Metadata()
         self.lines: list[str] = []
         self.origins: dict[int, Operation] = {}
@@ -90,6 +96,7 @@ class LlvmText:
             found = {**operation.attributes, **operation.properties}
             if isinstance(name := found.get("sym_name"), StringAttr):
                 self.symbols[name.data] = found.get("function_type")
+                self.spaces[name.data] = number_of(found.get("addr_space"))
         with self.reported(parsed.module):
             self._module(parsed.module)
         for operation in operations:
@@ -252,13 +259,19 @@ class _Toplevel(Words):
         return self.unit("constant") or "global"
 
     def type(self) -> str:
-        return type_text(self.found["global_type"])
+        text = type_text(self.found["global_type"])
+        return "i16" if text in ("half", "bfloat") and _HALF.fullmatch(self._value()) else text
 
     def alias_type(self) -> str:
         return type_text(self.found["alias_type"])
 
     def value(self) -> str:
         """Return the initial value of a variable, or the aliasee."""
+        # LLVM cannot print a scalar initial value of type half or bfloat.
+        half = _HALF.fullmatch(text := self._value())
+        return str(int(half[1], 16)) if half else text
+
+    def _value(self) -> str:
         if self.block is not None:
             return self.names.initial_value(self.block)
         if "value" in self.found:
@@ -343,7 +356,7 @@ class _Toplevel(Words):
 
 def _toplevel(module: Operation) -> Iterator[Operation]:
     """Yield the operations of a module and of the modules in it."""
-    for operation in module.regions[0].block.ops:
+    for operation in (each for block in module.regions[0].blocks for each in block.ops):
         if operation.name != "gpu.module_end":
             yield operation
         if operation.name in _CONTAINERS:
@@ -376,7 +389,8 @@ class _FunctionText:
         """Return a value without its type."""
         if value not in self._values:
             hint = value.name_hint
-            name = hint if hint and hint.isidentifier() and hint not in self._used else f"v.{next(self._numbers)}"
+            is_free = hint is not None and len(hint) < _LONGEST_NAME and hint not in self._used
+            name = hint if hint and is_free and hint.isidentifier() else f"v.{next(self._numbers)}"
             self._used.add(name)
             self._values[value] = f"%{name}"
         return self._values[value]
@@ -393,9 +407,12 @@ class _FunctionText:
             case "llvm.mlir.constant" | "arith.constant":
                 text = constant_text(found["value"], operation.results[0].type)
             case "llvm.mlir.addressof":
-                symbol = found["global_name"]
+                symbol, kind = found["global_name"], operation.results[0].type
                 assert isinstance(symbol, SymbolRefAttr)
                 text = self._module.symbol(symbol)
+                expected = pointer_to(self._module.spaces[symbol.root_reference.data])
+                if type_text(kind) != type_text(expected):
+                    raise VerifyException(f"has the type {kind}; the address of {text} is a {expected}")
             case name if name in _CONSTANTS:
                 text = _CONSTANTS[name]
             case _:
