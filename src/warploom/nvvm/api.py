@@ -151,7 +151,11 @@ def _from_mlir(parsed: ParsedModule, to: str, target: Target, version: Version |
         if operation is None:
             subject = "" if message.startswith("cannot lower") else "the module "
             return parsed.diagnostic(parsed.module, f"{subject}{message}", "lower.llvm")
-        return parsed.diagnostic(operation, f"'{operation.name}' {message}", "lower.llvm")
+        if not message.startswith("cannot lower"):
+            message = f"'{operation.name}' {message}"
+        elif operation.name.startswith("nvvm."):  # the user has not written a call
+            message = re.sub(r"the call of '[^']*'", f"'{operation.name}'", message)
+        return parsed.diagnostic(operation, message, "lower.llvm")
 
     if to == "llvm":
         try:

@@ -30,7 +30,7 @@ from warploom.nvvm.mlir.llvm_values import StructParser
 class ParsedModule:
     """MLIR module with its text and the span of each operation in the text.
 
-    `sources` maps an operation that lowering made to the operation which it replaces.
+    `sources` maps an operation that lowering made to the parsed operation that it came from, for the spans of errors.
     """
 
     module: ModuleOp
@@ -51,11 +51,11 @@ class ParsedModule:
 
 
 class _Context(Context):
-    """Context that also has the operations and attributes of the llvm dialect that xDSL lacks."""
+    """Context with the operations of the llvm dialect that xDSL lacks. Unknown attributes are opaque."""
 
     @property
     def operation_names(self) -> tuple[str, ...]:
-        """Names of the operations of xDSL's dialects."""
+        """Names of the registered operations, without those of `SYNTAX_NAMES`."""
         return tuple(self._loaded_ops)
 
     def get_optional_op(self, name: str, *, dialect_stack: Sequence[str] = ()) -> type[Operation] | None:
@@ -94,7 +94,7 @@ class _Parser(Parser):
         except VerifyException as error:
             self.raise_error(_about(name, str(error)), start, max(self.pos, start + 1))
         except MALFORMED:
-            self.raise_error(f"'{name}' is malformed", start, max(self.pos, start + 1))
+            self.raise_error(f"cannot parse '{name}'; expected its syntax in MLIR 22", start, max(self.pos, start + 1))
         except ParseError as error:
             if "is not registered" not in error.msg or error.span.start < self.pos:
                 raise
@@ -142,7 +142,7 @@ _ALIAS = re.compile(r'"(?:[^"\\]|\\.)*"|([#!]\w+)(?![\w.<])')
 """String, or name of an alias (the group) in the parameters of an attribute."""
 _NAME = re.compile(r"\s*(?:%[^=]*=\s*)?\"?([\w.]+)")
 MALFORMED = (MemoryError, OverflowError, ValueError, IndexError, KeyError, TypeError, AttributeError, AssertionError)
-"""Errors of Python for operations whose operands or attributes are not what MLIR requires."""
+"""Exceptions that xDSL's parser raises for malformed text instead of ParseError."""
 
 
 _DIALECTS = "the builtin, llvm, nvvm, gpu, func, arith, cf and scf dialects"
@@ -152,6 +152,15 @@ _PHRASES = {
     "Unexpected attribute ": "has an operand or result of the wrong type ",
     "operand is used with": "{} is used with",
     "SSA value ": "",
+    "expect symbol name": "expected a symbol name",
+    "after block argument name!": "after the block argument",
+    "operand expected": "expected an operand",
+    "in block definition": "in a block; expected '}'",
+    "region ends with missing block declarations for block(s) ": "undefined block ^",
+    "values used but not defined: ": "undefined values: ",
+    "LLVM function argument #": "parameter ",
+    "has incompatible type": "has the illegal type",
+    "does not have a custom format.": "cannot be parsed; `mlir-opt -convert-gpu-to-nvvm` lowers gpu operations",
 }
 """Replacements in messages of xDSL's parser. Braces stand for the text at the error."""
 
@@ -164,14 +173,14 @@ def _about(name: str, message: str) -> str:
 def _plain(message: str, token: str = "") -> str:
     """Return a message of xDSL's parser as a sentence. `token` is the text at the error."""
     if message.startswith(" "):
-        return f"the text ends{message}"
+        message = f"the text ends{message}"
     for phrase, text in _PHRASES.items():
         message = message.replace(phrase, text.replace("{}", token))
     return message[:1].lower() + message[1:] if message[1:2].islower() else message
 
 
 def parse_mlir(text: str, name: str = "<text>") -> ParsedModule:
-    """Parse and verify MLIR text.
+    """Parse and verify MLIR text. Operations of the llvm dialect are not verified.
 
     Errors: LowerError lower.text for text that is no MLIR, lower.operation for an illegal operation
     """

@@ -3,7 +3,9 @@
 import inspect
 from collections.abc import Iterable
 
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.dialects.llvm import LLVMPointerType
+from xdsl.ir import TypeAttribute
 from xdsl.irdl import OptOperandDef, OptPropertyDef, OptResultDef, VarOperandDef
 from xdsl.irdl.constraints import (
     AllOf,
@@ -107,8 +109,10 @@ def _constraint(constraint: AttrConstraint) -> str:
             return f"a constant of {_constraint(constraint.param_constrs[-1])}"
         case BaseAttr() if constraint.attr is LLVMPointerType:
             return "any pointer"
+        case BaseAttr() if constraint.attr is UnitAttr:
+            return "`unit`"
         case BaseAttr():
-            return f"`!{constraint.attr.name}`"
+            return f"`{'!' if issubclass(constraint.attr, TypeAttribute) else '#'}{constraint.attr.name}`"
         case AnyOf():
             return " or ".join(map(_constraint, constraint.attr_constrs))
         case _:

@@ -26,7 +26,10 @@ class Declarations(Calls):
     """Walk over declarations."""
 
     def specifiers(self, node: Any) -> dict[str, list[Any]]:
-        """Return CUDA's specifiers of a declaration and their arguments. `alignas` has the name ""."""
+        """Return CUDA's specifiers of a declaration, such as `__shared__`, with their arguments.
+
+        The key of `alignas` is "".
+        """
         found: dict[str, list[Any]] = {}
         for each in node.align or ():
             value = each.alignment

@@ -132,7 +132,7 @@ class Translator(Declarations):
                 self._statement(each)
 
     def _branch(self, node: Any, yes: Block, no: Block) -> None:
-        """Branch to `yes` if the condition `node` is true or None, otherwise to `no`."""
+        """Branch to `yes` if the condition `node` is true or absent (None), otherwise to `no`."""
         condition = Value(INT, 1) if node is None else self.condition(node)
         if condition.constant is not None:
             self.add(llvm.BrOp(yes if condition.constant else no))

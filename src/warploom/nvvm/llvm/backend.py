@@ -41,7 +41,10 @@ class _Worker:
     lock: Lock = field(default_factory=Lock)
 
     def answer(self, **request: object) -> dict[str, str]:
-        """Send a request. Return {"text": …} or {"stage": …, "message": …}. Start the process if it does not run."""
+        """Send a request, and return the answer: {"text": …} or {"stage": …, "message": …}.
+
+        The process is started if it does not run.
+        """
         with self.lock:
             if self.process is None or self.process.poll() is not None:
                 command = [sys.executable, "-m", "warploom.nvvm.llvm.worker"]
@@ -62,7 +65,10 @@ _WORKER = _Worker()
 
 
 def emit(text: str, target: Target, version: Version) -> str:
-    """Return the PTX of LLVM IR text. Errors: BackendError; UsageError lower.llvm if the worker process ends."""
+    """Return the PTX of LLVM IR text.
+
+    Errors: BackendError; UsageError lower.llvm if the worker process ends
+    """
     return _text(text=text, cpu=target.name, features=f"+ptx{version[0]}{version[1]}")
 
 
