@@ -84,7 +84,7 @@ _SWIZZLES = {0: "none", 1: "128 bytes", 2: "64 bytes", 3: "32 bytes"}
 
 
 def number_page(text: str) -> str:
-    """Return the Markdown page of a number: the builtin, intrinsic, facts and packed words with this number.
+    """Return the Markdown page of a number: its builtin, its intrinsic, its facts and its packed words.
 
     `text` is a number, or the name of a packed word, a colon and a number: `descriptor:0x4000004000010000`. A plain
     number is decoded as a matrix descriptor only if it has more than 32 bits, and if all bits outside the fields are 0.

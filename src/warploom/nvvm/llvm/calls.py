@@ -105,7 +105,7 @@ def instruction_lines(text: str, target: Target, version: Version) -> Iterator[t
 
 
 def _with_locations(text: str) -> str:
-    """Return LLVM IR whose instructions have their line as debug location, without other debug information."""
+    """Return LLVM IR whose only debug information is the line of each instruction."""
     first = 1 + max((int(number) for number in re.findall(r"!(\d+)\b", text)), default=0)
     file, unit, kind, flag = (f"!{first + k}" for k in range(4))
     next_number = first + 4
