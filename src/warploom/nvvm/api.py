@@ -60,10 +60,11 @@ def lower(
 ) -> Lowered:
     """Translate a text to another level: CUDA C with builtins, MLIR (nvvm dialect), LLVM IR or PTX.
 
-    `source` is "builtin" (CUDA C, or MLIR with calls of builtins), "nvvm" (MLIR), "llvm" or "ptx". Possible results are
-    "nvvm", "llvm" and "ptx" from "builtin" or "nvvm", "ptx" from "llvm", and "nvvm" from "ptx".
+    `source` is "builtin", "nvvm", "llvm" or "ptx". `to` is "nvvm", "llvm" or "ptx". From PTX, only "nvvm" is possible.
     `name` is the file name in diagnostics. The default `ptx_version` is the first with all needed instructions. The
     result is a `str` with the method `calls`, which follows each call to its PTX instructions.
+
+    "builtin" is CUDA C, or MLIR with calls of builtins. "nvvm" is MLIR. From LLVM IR, only "ptx" is possible.
 
     Errors: UsageError lower.level, lower.target, lower.packages, check.target and check.ptx-version (unknown target or
         version); PtxSyntaxError for PTX that cannot be parsed; LowerError lower.text, lower.operation,
@@ -151,11 +152,7 @@ def _from_mlir(parsed: ParsedModule, to: str, target: Target, version: Version |
         if operation is None:
             subject = "" if message.startswith("cannot lower") else "the module "
             return parsed.diagnostic(parsed.module, f"{subject}{message}", "lower.llvm")
-        if not message.startswith("cannot lower"):
-            message = f"'{operation.name}' {message}"
-        elif operation.name.startswith("nvvm."):  # the user has not written a call
-            message = re.sub(r"the call of '[^']*'", f"'{operation.name}'", message)
-        return parsed.diagnostic(operation, message, "lower.llvm")
+        return parsed.diagnostic(operation, f"'{operation.name}' {message}", "lower.llvm")
 
     if to == "llvm":
         try:

@@ -147,20 +147,17 @@ MALFORMED = (MemoryError, OverflowError, ValueError, IndexError, KeyError, TypeE
 
 _DIALECTS = "the builtin, llvm, nvvm, gpu, func, arith, cf and scf dialects"
 _PHRASES = {
+    "expect symbol name": "expected a symbol name",
+    "after block argument name!": "after the block argument",
+    "operand expected": "expected an operand",
+    "region ends with missing block declarations for block(s) ": "undefined block ^",
+    "LLVM function argument #": "parameter ",
+    "does not have a custom format.": "cannot be parsed; `mlir-opt -convert-gpu-to-nvvm` lowers gpu operations",
     "Could not parse entire input!": "expected an operation",
     "Expected attribute ": "expected ",
     "Unexpected attribute ": "has an operand or result of the wrong type ",
     "operand is used with": "{} is used with",
     "SSA value ": "",
-    "expect symbol name": "expected a symbol name",
-    "after block argument name!": "after the block argument",
-    "operand expected": "expected an operand",
-    "in block definition": "in a block; expected '}'",
-    "region ends with missing block declarations for block(s) ": "undefined block ^",
-    "values used but not defined: ": "undefined values: ",
-    "LLVM function argument #": "parameter ",
-    "has incompatible type": "has the illegal type",
-    "does not have a custom format.": "cannot be parsed; `mlir-opt -convert-gpu-to-nvvm` lowers gpu operations",
 }
 """Replacements in messages of xDSL's parser. Braces stand for the text at the error."""
 
@@ -173,7 +170,7 @@ def _about(name: str, message: str) -> str:
 def _plain(message: str, token: str = "") -> str:
     """Return a message of xDSL's parser as a sentence. `token` is the text at the error."""
     if message.startswith(" "):
-        message = f"the text ends{message}"
+        return f"the text ends{message}"
     for phrase, text in _PHRASES.items():
         message = message.replace(phrase, text.replace("{}", token))
     return message[:1].lower() + message[1:] if message[1:2].islower() else message

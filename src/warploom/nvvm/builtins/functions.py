@@ -111,7 +111,7 @@ class Translator(Declarations):
                     raise self.error(f"expected at most {limit} in {word}, got {number}", each)
                 numbers.append(number)
             if not is_kernel:
-                raise self.error(f"expected {word} at a kernel, got a function", node)
+                raise self.error(f"expected __global__ with {word}, got a device function", node)
             if word == "__cluster_dims__":
                 found["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, numbers)
                 continue

@@ -220,5 +220,5 @@ def escaped(text: str) -> str:
 
 
 def symbol_text(name: str) -> str:
-    """Return the name of a function or variable: `@name`, or `@"odd name"`."""
+    """Return the name of a function or variable."""
     return f"@{name}" if re.fullmatch(r"[A-Za-z$._-][\w$.-]*", name) else f'@"{escaped(name)}"'
