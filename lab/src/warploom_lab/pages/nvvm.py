@@ -11,6 +11,9 @@ _FAMILY = (
     "with their types, and the properties with MLIR's values, of which the operation may accept fewer. The numbers of",
     "operands and results are those of MLIR's generic syntax. `any` stands for types that depend on the properties.",
     "`unit` means that the property has no value. The last column states which rows are optional, and the defaults.",
+    "",
+    "The syntax is in the notation of MLIR's assembly formats: `$name` is an operand or a property, `(…)?` is",
+    "optional, `type($name)` is the type of an operand or result, and `attr-dict` is a dictionary of other properties.",
 )
 
 
