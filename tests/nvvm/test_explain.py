@@ -25,7 +25,7 @@ from warploom.cli import main
         ("__imma_m8n8k32_*", ["732: `__imma_m8n8k32_ld_a_s4`, from sm_75 on", "739: "]),
         ("5332", ["an intrinsic of NVIDIA's compiler", "warpgroup n=16", "# 0x14d4"]),
         ("sm_73", ["there is no SM 73"]),
-        ("llvm.nvvm.mapa", ["where `.type` is `u64`. The section below describes every variant"]),
+        ("llvm.nvvm.mapa", ["where `.type` is `u64`", "The section below describes every variant"]),
         ("nvvm.mapa", ["%result = nvvm.mapa $a, $b attr-dict : type($a) -> type($res)"]),
         ("nvvm.convert.f32x2.to.f4x2", ["nvvm.convert.f32x2.to.f4x2 $a, $b attr-dict : type($dst) `(` $dstTy `)`"]),
         ("4905", ["intrinsic 4905 is one of the 36 tcgen05 multiplications"]),
