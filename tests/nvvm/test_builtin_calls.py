@@ -76,7 +76,7 @@ def test_pointer_has_a_space_and_a_constant_offset(offset: int, more: int, facto
 @pytest.mark.parametrize(
     ("text", "message", "place"),
     [
-        ("", "expected a function or the call of a builtin", "1:1"),
+        ("", "expected a function or a call of a builtin, got an empty text", "1:1"),
         ("foo(1);", 'identifier "foo" is undefined', "1:1"),
         ("__hmma_m16n16k16_ld_a(d, s, 16, 0", "'(' is not closed", "1:22"),
         ("__hmma_m16n16k16_ld_a(d, s, @, 0);", "unexpected character '@'", "1:29"),

@@ -26,7 +26,7 @@ FACTS = [
     ("~5352", "correct: 5376"),
     ("10683", "N: 160; integer: 10682; float: 10683"),
     ("N=104", "N: 104; integer: 10654; float: 10655"),
-    ("33-entry switch", "has 32 entries in fact"),
+    ("33-entry switch", "It has 32 entries"),
     ("9062", "4-argument call, overloaded for 3 types"),
     ("9067", "{constant, B_fragment, rowcol_value, zero_constant}"),
     ("llvm.nvvm.wgmma.store", "{constant, B_fragment, descriptor, rowcol, zero}: 5-argument call"),

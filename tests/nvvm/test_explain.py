@@ -24,7 +24,11 @@ from warploom.cli import main
         ("0x302", ["builtin 770 is a warpgroup barrier"]),
         ("__imma_m8n8k32_*", ["732: `__imma_m8n8k32_ld_a_s4`, from sm_75 on", "739: "]),
         ("5332", ["an intrinsic of NVIDIA's compiler", "warpgroup n=16", "# 0x14d4"]),
-        ("4905", ["intrinsic 4905 is unknown"]),
+        ("sm_73", ["there is no SM 73"]),
+        ("llvm.nvvm.mapa", ["where `.type` is `u64`", "The section below describes every variant"]),
+        ("nvvm.mapa", ["%result = nvvm.mapa $a, $b attr-dict : type($a) -> type($res)"]),
+        ("nvvm.convert.f32x2.to.f4x2", ["nvvm.convert.f32x2.to.f4x2 $a, $b attr-dict : type($dst) `(` $dstTy `)`"]),
+        ("4905", ["intrinsic 4905 is one of the 36 tcgen05 multiplications"]),
     ],
 )
 def test_explain(subject: str, said: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -36,10 +40,12 @@ def test_explain(subject: str, said: list[str], capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("subject", "said"),
     [
+        ("mma:-1", "expected a number from 0 to 2^64 - 1, got -1"),
+        ("-0x5", "expected a number from 0 to 2^64 - 1, got -0x5"),
         ("llvm.nvvm.mma.m9n9k9", "unknown intrinsic 'llvm.nvvm.mma.m9n9k9'"),
         ("__hmma_m16n16k16_ld_q", "unknown builtin '__hmma_m16n16k16_ld_q'"),
     ],
 )
 def test_unknown_subjects_are_errors(subject: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", subject]) == 2
+    assert main(["explain", "--", subject]) == 2
     assert said in capsys.readouterr().err

@@ -160,7 +160,7 @@ def test_prefix_selects_the_word():
     assert "the configuration word" in page
     assert "the operands of a scaled" not in page
     assert "opc is 3" in number_page(f"mma:{MMA.encode(aty=6, bty=6, shape=1) | 0x30:#x}")
-    with pytest.raises(UsageError, match="unknown word 'colour'; expected mma, move"):
+    with pytest.raises(UsageError, match="unknown packed word 'colour'; expected mma, move"):
         number_page("colour:5")
 
 

@@ -320,7 +320,7 @@ def test_entries_have_the_fields_of_the_word(word: str, fields: tuple[str, ...],
     stated: dict[str, tuple[int, int]] = {}
     for row in rows("fields"):
         if row["field"] in fields:
-            stated |= _stated(row["meaning"])
+            stated |= _stated(row["description"])
     assert stated == {name: places[name] for name in bits.split()}
 
 
@@ -382,7 +382,7 @@ def test_numbers_of_f16_by_size(n: int, descriptor: int) -> None:
 
 @pytest.mark.parametrize("row", rows("config"), ids=lambda row: row["bit"])
 def test_configuration_word(row: dict[str, str]) -> None:
-    name = re.split("[:;]", row["meaning"])[0]
+    name = re.split("[:;]", row["description"])[0]
     assert WORDS["config"].decode(1 << int(row["bit"]))[name] == 1
     assert any(name in each.booleans for each in BUILTINS)
 
@@ -470,7 +470,7 @@ def test_intrinsics() -> None:
     for number, name in kinds.items():
         family = describe(number).family
         assert name == f"a {'multiplication' if family == 'multiply' else family} of the second generation"
-    with pytest.raises(UsageError, match="one of 36 multiplications of tcgen05"):
+    with pytest.raises(UsageError, match="one of the 36 tcgen05 multiplications"):
         describe(4905)
     with pytest.raises(UsageError):
         describe(4941)

@@ -91,14 +91,16 @@ def _default_source(text: str, name: str) -> str:
 
 
 def _explanation(lowered: Lowered) -> str:
-    """Return a text with one paragraph for each call in the LLVM IR."""
+    """Return a text with one paragraph for each call in the LLVM IR. A Form is described once."""
     lines: list[str] = []
+    described: set[str] = set()
     for call in lowered.calls():
         lines.append(f"{call.callee}({call.arguments})")
         for step in call.steps:
             form = "" if step.form is None else f"{step.form.name}, {step.form.source}; "
             lines += [f"    {step.instruction}", f"        {form}{step.availability}"]
-            if step.form is not None and step.form.about:
+            if step.form is not None and step.form.about and step.form.name not in described:
+                described.add(step.form.name)
                 lines.append(f"        {step.form.about}")
         lines += [] if call.steps else ["    no PTX instruction"]
         lines.append("")

@@ -33,9 +33,9 @@ _LEVELS = {"builtin": ("nvvm", "llvm", "ptx"), "nvvm": ("nvvm", "llvm", "ptx"), 
 
 
 class Lowered(str):
-    """Result of `lower`: text, with the LLVM IR from which it was compiled.
+    """Result of `lower`: a `str`, with the LLVM IR from which PTX was compiled.
 
-    `llvm_ir` is the LLVM IR, or "" if there was none.
+    `llvm_ir` is this LLVM IR, with the data layout of nvptx64 in its first line. For MLIR it is "".
     """
 
     __slots__ = ("_target", "llvm_ir")
@@ -44,7 +44,7 @@ class Lowered(str):
     _target: Target
 
     def __new__(cls, text: str, llvm_ir: str, target: Target) -> Lowered:
-        """Return a text that was compiled from LLVM IR for a target."""
+        """Return a result. `llvm_ir` is the LLVM IR from which LLVM compiled it, or ""."""
         found = super().__new__(cls, text)
         found.llvm_ir = llvm_ir
         found._target = target
@@ -75,7 +75,10 @@ def lower(
     needed instructions, and at least that of the module. `name` is the file name in diagnostics. The result is a `str`
     with the method `calls`, which follows each call to its PTX instructions.
 
-    Errors: UsageError lower.level, lower.target, lower.packages; LowerError lower.text, lower.operation,
+    "builtin" is CUDA C, or MLIR with calls of builtins. "nvvm" is MLIR. From LLVM IR, only "ptx" is possible.
+
+    Errors: UsageError lower.level, lower.target, lower.packages, check.target and check.ptx-version (unknown target or
+        version); PtxSyntaxError for PTX that cannot be parsed; LowerError lower.text, lower.operation,
         lower.unknown, lower.function, lower.llvm, lower.lift, and the rule codes of `check` for instructions that the
         target lacks; BuiltinError builtin.text, builtin.arguments, builtin.operand, builtin.target
     """
@@ -223,7 +226,7 @@ def _from_mlir(
 
 
 def _lines(ptx: str, found: list[Diagnostic], llvm_ir: str, target: Target) -> list[int]:
-    """Return the line of LLVM IR from which LLVM generated the PTX of each diagnostic. The default is 1."""
+    """Return the line of LLVM IR that produced the PTX of each diagnostic, or 1 if it is unknown."""
     module = parse(ptx)
     bodies = [function.body for function in module.functions.values() if function.body is not None]
     instructions = [each for body in bodies for each in body.instructions()]
@@ -249,7 +252,7 @@ def _lines(ptx: str, found: list[Diagnostic], llvm_ir: str, target: Target) -> l
 def protocol_warnings(text: str, name: str = "<text>") -> list[Diagnostic]:
     """Return warnings for missing wgmma fences, commits and waits in MLIR text.
 
-    Errors: LowerError as in `lower`
+    Each block is checked alone. Errors: UsageError lower.packages; LowerError lower.text, lower.operation
     """
     require_xdsl()
     from warploom.nvvm.dialect.wgmma import protocol_violations
@@ -267,7 +270,7 @@ def protocol_warnings(text: str, name: str = "<text>") -> list[Diagnostic]:
 def notes(text: str, target: str | None = None, name: str = "<text>") -> list[Diagnostic]:
     """Return notes that state what `lower` adds around the calls of builtins in CUDA C or MLIR text.
 
-    Errors: as in `lower`
+    Errors: as in `lower`; BuiltinError builtin.text for MLIR text without a call of a builtin
     """
     require_xdsl()
     from warploom.nvvm.builtins.lowering import translate

@@ -13,9 +13,11 @@ from warploom.nvvm.reference import search
 
 _ORIGINS = {"llvm": "LLVM", "nvidia": "NVIDIA's own compiler, not LLVM", "later": "a release of LLVM after 22"}
 
+_VARIANTS = "The section below describes every variant of the instruction."
+
 
 def intrinsic_page(name: str) -> str:
-    """Return the Markdown page of an intrinsic: its compiler, its modifiers and its instruction.
+    """Return the Markdown page of an intrinsic: its compiler, modifiers, availability and Form.
 
     Errors: UsageError for an unknown name
     """
@@ -25,7 +27,8 @@ def intrinsic_page(name: str) -> str:
     words = ", ".join(stated)
     lines = [
         f"# {name}\n",
-        f"An intrinsic of {_ORIGINS[found.origin]}: `{found.form.name}`{', where ' if words else ''}{words}.\n",
+        f"An intrinsic of {_ORIGINS[found.origin]}: `{found.form.name}`{', where ' if words else ''}{words}.",
+        f"{_VARIANTS}\n",
         f"PTX {'.'.join(map(str, found.ptx))}; {' or '.join(found.targets) or 'every target'}.\n",
         form_section(found.form),
     ]
@@ -81,20 +84,20 @@ _SWIZZLES = {0: "none", 1: "128 bytes", 2: "64 bytes", 3: "32 bytes"}
 
 
 def number_page(text: str) -> str:
-    """Return the Markdown page of a number: its names, its facts, and its packed words.
+    """Return the Markdown page of a number: its builtin, its intrinsic, its facts and its packed words.
 
-    `text` is a number, or a word and a number such as `descriptor:0x4000004000010000`. A plain number is decoded as a
-    matrix descriptor only if it has more than 32 bits, and if all bits outside the fields are 0.
+    `text` is a number, or the name of a packed word, a colon and a number: `descriptor:0x4000004000010000`. A plain
+    number is decoded as a matrix descriptor only if it has more than 32 bits, and if all bits outside the fields are 0.
 
-    Errors: UsageError for text that is no number of 64 bits, or for an unknown word
+    Errors: UsageError for text that is no number of 64 bits, or for an unknown packed word
     """
     kind, _, digits = text.rpartition(":")
     value = read_number(digits)
     if kind and kind not in (*WORDS, _DESCRIPTOR):
-        raise UsageError(f"unknown word {kind!r}; expected {', '.join((*WORDS, _DESCRIPTOR))}")
+        raise UsageError(f"unknown packed word {kind!r}; expected {', '.join((*WORDS, _DESCRIPTOR))}")
     pages = [] if kind else [*_named(value), search(digits)]
     refused: list[str] = []
-    # WORDS has the words with few legal numbers first.
+    # WORDS has the words first of which the smallest share of all numbers is legal.
     for word in WORDS.values():
         if kind in ("", word.name):
             if error := word.error(value):
@@ -115,7 +118,7 @@ def read_number(text: str) -> int:
     except ValueError:
         raise UsageError(f"{text!r} is not a number; expected one such as 0x4000000000010000") from None
     if not 0 <= value < 1 << _WIDTH:
-        raise UsageError(f"{text} does not fit {_WIDTH} bits")
+        raise UsageError(f"expected a number from 0 to 2^{_WIDTH} - 1, got {text}")
     return value
 
 

@@ -30,7 +30,8 @@ _INTEGERS = {"i1": i1, "i16": i16, "i32": i32, "i64": i64}
 class _Item:
     """Operand or result of an intrinsic's call.
 
-    `operand` is the name of the PTX operand. `type` is a type name that intrinsics.toml explains, such as "present".
+    `operand` is the name of the PTX operand. `type` is an integer type, "present" (the flag for an optional
+    operand), "anywhere" (a pointer), "named", a list of `codes`, or "" for the operand's own type.
     """
 
     operand: str

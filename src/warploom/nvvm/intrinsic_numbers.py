@@ -2,7 +2,8 @@
 
     describe(5332)          # Identifier("warpgroup", (("n", "16"), ...))
 
-The reference text of `builtins.registry` gives some numbers. The others follow from the order of the names.
+The reference text of `builtins.registry` gives some numbers. The others are inferred: cicc numbers its intrinsics in
+the order of their names.
 """
 
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ TENSOR_MEMORY = range(4905, 4941)
 IMMA_FIRST, BMMA_FIRST = 0x22B3, 8276
 
 _SINGLE = {9062: "multiply", 9067: "load", 9145: "store"}
-"""Families of three SM 80 intrinsics by number; the reference text says "warpgroup operations"."""
+"""Families of three intrinsics of SM 80 by number. The text wrongly names warpgroup operations."""
 
 _ALL = sorted(range(8, 257, 8), key="{}k".format)
 """Extents N in the order of the intrinsics' names. In a name, the letter k follows N."""
@@ -50,7 +51,7 @@ def _n_table() -> Iterator[tuple[int, Identifier]]:
 
 
 def _grid() -> Iterator[tuple[int, Identifier]]:
-    """Yield (number, warpgroup multiplication) for each N, combination of types, and location of A."""
+    """Yield (number, warpgroup multiplication) for each N, types, and location of A, in number order."""
     kinds = [("f16", "f16", "f16"), ("f32", "f16", "f16"), ("f32", "bf16", "bf16"), ("f32", "tf32", "tf32")]
     kinds += product(("f16", "f32"), ("e4m3", "e5m2"), ("e4m3", "e5m2"))
     number = GRID_FIRST
@@ -86,7 +87,11 @@ def describe(number: int) -> Identifier:
     if number in identifiers():
         return identifiers()[number]
     if number in TENSOR_MEMORY:
-        raise UsageError(f"the name of intrinsic {number} is unknown: it is one of 36 multiplications of tcgen05")
+        raise UsageError(
+            f"intrinsic {number} is one of the 36 tcgen05 multiplications 4905-4940; the text does not state which"
+        )
     if N_FIRST <= number <= N_LAST:
-        raise UsageError(f"intrinsic {number} has no known name: only the first two intrinsics of each N are named")
+        raise UsageError(
+            f"the name of intrinsic {number} is unknown: only the first two intrinsics of each N are known"
+        )
     raise UsageError(f"unknown intrinsic {number}")

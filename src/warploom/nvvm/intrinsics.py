@@ -60,7 +60,7 @@ class Intrinsic:
 
     @property
     def ptx(self) -> tuple[int, int]:
-        """First PTX version that has the instruction."""
+        """First PTX version that has an instruction with the modifiers in the name."""
         return min(row.ptx for row in self._rows)
 
     @property
@@ -142,7 +142,10 @@ class Pattern:
         )
 
     def written(self, words: Mapping[str, str], operands: Mapping[str, object]) -> str:
-        """Return the intrinsic's name with modifiers `words`. A present operand adds a part such as `.stride`."""
+        """Return the intrinsic's name for `words`, which must contain every modifier of the pattern.
+
+        An operand of the pattern that is in `operands` adds a part such as `.stride`.
+        """
         parts: list[str] = []
         for kind, text in self.pieces:
             if kind == "text":
@@ -157,9 +160,9 @@ class Pattern:
         return "".join(parts)
 
     def completed(self, words: dict[str, str]) -> Iterator[dict[str, str]]:
-        """Yield all modifiers of an instruction for each row of the form that allows the modifiers `words`.
+        """Yield all modifiers for each row of the Form that allows `words`.
 
-        A row is skipped if it leaves a choice for another modifier.
+        They are `words`, and the only possible value of each other modifier. Rows with a choice are skipped.
         """
         form = self.form
         known = {**self.words, **words}
@@ -281,4 +284,4 @@ def read_name(name: str) -> Intrinsic:
         for completed in pattern.completed(words):
             if pattern.fits(completed):
                 return Intrinsic(name, pattern.form, completed, operands, pattern.origin)
-    raise UsageError(f"unknown intrinsic {name!r}")
+    raise UsageError(f"unknown intrinsic {name!r}; `warploom explain` accepts names such as llvm.nvvm.mapa")

@@ -31,7 +31,7 @@ from warploom.nvvm.mlir.llvm_values import StructParser
 class ParsedModule:
     """MLIR module with its text and the span of each operation in the text.
 
-    `sources` maps an operation that lowering made to the operation which it replaces.
+    `sources` maps an operation that lowering made to the parsed operation that it came from, for the spans of errors.
     """
 
     module: ModuleOp
@@ -52,11 +52,11 @@ class ParsedModule:
 
 
 class _Context(Context):
-    """Context that also has the operations and attributes of the llvm dialect that xDSL lacks."""
+    """Context with the operations of the llvm dialect that xDSL lacks. Unknown attributes are opaque."""
 
     @property
     def operation_names(self) -> tuple[str, ...]:
-        """Names of the operations of xDSL's dialects."""
+        """Names of the registered operations, without those of `SYNTAX_NAMES`."""
         return tuple(self._loaded_ops)
 
     def get_optional_op(self, name: str, *, dialect_stack: Sequence[str] = ()) -> type[Operation] | None:
@@ -96,7 +96,7 @@ class _Parser(Parser):
         except VerifyException as error:
             self.raise_error(_about(name, str(error)), start, max(self.pos, start + 1))
         except MALFORMED:
-            self.raise_error(f"'{name}' is malformed", start, max(self.pos, start + 1))
+            self.raise_error(f"cannot parse '{name}'; expected its syntax in MLIR 22", start, max(self.pos, start + 1))
         except ParseError as error:
             if "is not registered" not in error.msg or error.span.start < self.pos:
                 raise
@@ -160,11 +160,17 @@ _ALIAS = re.compile(r'"(?:[^"\\]|\\.)*"|([#!]\w+)(?![\w.<])')
 """String, or name of an alias (the group) in the parameters of an attribute."""
 _NAME = re.compile(r"\s*(?:%[^=]*=\s*)?\"?([\w.]+)")
 MALFORMED = (MemoryError, OverflowError, ValueError, IndexError, KeyError, TypeError, AttributeError, AssertionError)
-"""Errors of Python for operations whose operands or attributes are not what MLIR requires."""
+"""Exceptions that xDSL's parser raises for malformed text instead of ParseError."""
 
 
 _DIALECTS = "the builtin, llvm, nvvm, gpu, func, arith, cf and scf dialects"
 _PHRASES = {
+    "expect symbol name": "expected a symbol name",
+    "after block argument name!": "after the block argument",
+    "operand expected": "expected an operand",
+    "region ends with missing block declarations for block(s) ": "undefined block ^",
+    "LLVM function argument #": "parameter ",
+    "does not have a custom format.": "cannot be parsed; `mlir-opt -convert-gpu-to-nvvm` lowers gpu operations",
     "Could not parse entire input!": "expected an operation",
     "Expected attribute ": "expected ",
     "Unexpected attribute ": "has an operand or result of the wrong type ",
@@ -198,7 +204,7 @@ def _plain(message: str, token: str = "") -> str:
 
 
 def parse_mlir(text: str, name: str = "<text>") -> ParsedModule:
-    """Parse and verify MLIR text.
+    """Parse and verify MLIR text. Operations of the llvm dialect are not verified.
 
     Errors: LowerError lower.text for text that is no MLIR, lower.operation for an illegal operation
     """

@@ -1,9 +1,12 @@
 """Markdown pages about the operations of MLIR's nvvm dialect."""
 
 import inspect
+import re
 from collections.abc import Iterable
 
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.dialects.llvm import LLVMPointerType
+from xdsl.ir import TypeAttribute
 from xdsl.irdl import OptOperandDef, OptPropertyDef, OptResultDef, VarOperandDef
 from xdsl.irdl.constraints import (
     AllOf,
@@ -24,19 +27,41 @@ from warploom.diagnostics.wording import did_you_mean
 from warploom.nvvm.dialect import OPERATIONS, Operation
 from warploom.nvvm.dialect.attributes import EnumAttribute, ExtentsAttribute
 
+_UNIT = "`unit`"
+_ARGUMENTS = r"\(((?:[^()]|\([^()]*\))*)\)"
+"""Regular expression for arguments in parentheses, as one group."""
 _EMPTY = "This operation has no operands, properties or results.\n"
 _LOWERED = (
     "An operation of MLIR's nvvm dialect. `warploom lower KERNEL.mlir` verifies the operation and translates it to PTX."
-    " See `docs/nvvm/dialect`."
+    " See `docs/nvvm/dialect`. In the syntax, `$name` is an operand or a property, `(…)?` is optional, and `attr-dict`"
+    " is a dictionary of the other properties."
 )
 
 
 def operation_section(operation: type[Operation]) -> str:
-    """Return the Markdown section of an operation: description, operands, properties and results."""
+    """Return the Markdown section of an operation: description, syntax, operands, properties, results."""
     described = " ".join((inspect.getdoc(operation) or "").split())
     rows = [list(row) for row in _rows(operation)]
     listed = table(["position", "name", "type or value", "note"], rows) if rows else _EMPTY
-    return f"## {operation.name}\n\n{described}\n\n{listed}"
+    return f"## {operation.name}\n\n{described}\n\n{_syntax(operation)}{listed}"
+
+
+def _syntax(operation: type[Operation]) -> str:
+    """Return the assembly format of an operation as a code block, or "" for a syntax without a format.
+
+    Quotation marks stay only around parentheses, which otherwise enclose optional parts.
+    """
+    definition = operation.get_irdl_definition()
+    if definition.assembly_format is None:
+        return ""
+    text = re.sub(rf"custom<OptionalTypes>{_ARGUMENTS}", r"(, \1)?", definition.assembly_format.replace("^", ""))
+    text = re.sub(rf"custom<\w+>{_ARGUMENTS}", r"\1", text)
+    text = re.sub(r"`([^`()]+)`|(`[()]`)", r"\1\2", text).replace(" ,", ",").replace("( ,", "(,")
+    for name, given in definition.properties.items():
+        if _words(given.constr) == _UNIT:  # only its keyword is written
+            text = re.sub(rf" \${name}\b", "", text)
+    results = "%result = " if definition.results else ""
+    return f"```text\n{results}{operation.name} {' '.join(text.split())}\n```\n\n"
 
 
 def operation_page(name: str) -> str:
@@ -107,8 +132,10 @@ def _constraint(constraint: AttrConstraint) -> str:
             return f"a constant of {_constraint(constraint.param_constrs[-1])}"
         case BaseAttr() if constraint.attr is LLVMPointerType:
             return "any pointer"
+        case BaseAttr() if constraint.attr is UnitAttr:
+            return _UNIT
         case BaseAttr():
-            return f"`!{constraint.attr.name}`"
+            return f"`{'!' if issubclass(constraint.attr, TypeAttribute) else '#'}{constraint.attr.name}`"
         case AnyOf():
             return " or ".join(map(_constraint, constraint.attr_constrs))
         case _:

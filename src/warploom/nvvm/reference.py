@@ -23,7 +23,10 @@ from warploom.nvvm.packed.tcgen05 import COLLECTORS, KINDS
 CORRECTION = "=>"
 """Separator in a cell between a wrong statement of the text and the correct one."""
 _SMALL, _SHORT = 100, 5
-"""Numbers below the first limit, and words up to the second length, occur in many facts."""
+"""Numbers below the first limit, and words up to the second length, occur in many facts.
+
+Such a number must equal a key of a row, and such a word must occur as a whole word.
+"""
 _LIMIT = 30
 _ENOUGH = 0.6
 """Share of the words that a fact must have if no fact has all words."""
@@ -47,7 +50,7 @@ class Table:
     keys: int = 1
 
     def corrected(self) -> list[dict[str, str]]:
-        """Return the rows without wrong statements. Each row maps headings to cells."""
+        """Return all rows, each wrong statement replaced by its correction. A row maps headings to cells."""
         return [
             {head: cell.rpartition(CORRECTION)[2].strip() for head, cell in zip(self.heads, row, strict=True)}
             for row in self.rows
@@ -103,8 +106,9 @@ def _marked(cell: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text in lower case without quotation marks, for comparisons. FP16 becomes f16."""
+    """Return a text for comparisons: lower case, no quotation marks, f16 for FP16, and sm 90 for sm_90."""
     plain = re.sub(r"[\"'`“”‘’]", "", text.lower().replace("–", "-"))
+    plain = re.sub(r"\bsm_(?=\d)", "sm ", plain)
     return " ".join(re.sub(r"\bfp(?=16|32|64)", "f", plain).split())
 
 
@@ -162,7 +166,7 @@ def _derived() -> Iterator[Table]:
         for word in WORDS.values()
         for each in word.fields
     )
-    yield Table("packed", "Fields of packed words", ("word", "field", "bits", "values", "meaning"), tuple(fields))
+    yield Table("packed", "Fields of packed words", ("word", "field", "bits", "values", "description"), tuple(fields))
     named = ((str(number), dict(each.words)) for number, each in identifiers().items())
     by_n = [(words["n"], number, str(int(number) + 1)) for number, words in named if words.get("element") == "integer"]
     title = "Intrinsics of a warpgroup multiplication by N"
@@ -179,8 +183,9 @@ def _types(types: Mapping[str, str]) -> str:
 def search(subject: str, *, exact: bool = False) -> str:
     """Return the facts about words or a number as Markdown lists by table, or "" if there are none.
 
-    If no fact has the whole phrase, return the facts that have all of its words. `exact` is True for the facts with a
-    cell that is the subject.
+    The first rule with a match selects the facts: those with the whole phrase, with the phrase for another shape, with
+    all words, with all words as parts of words, or with most of the words. At most 30 facts are listed. If `exact` is
+    True, only facts with a cell that equals the subject are listed.
     """
     wanted = _plain(subject.strip())
     entries = [entry for table in tables().values() for entry in table.entries]
@@ -196,7 +201,7 @@ def search(subject: str, *, exact: bool = False) -> str:
 
 
 def names() -> list[str]:
-    """Return the words that name a row of a table, such as addresses, for hints."""
+    """Return all cells that are one word of at least 4 characters, for hints."""
     return [cell for table in tables().values() for row in table.rows for cell in row if re.fullmatch(r"\w{4,}", cell)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -29,12 +30,19 @@ def explain(subject: str | int) -> Page:
     `subject` is a rule code, a remark of ptxas such as C7508, an opcode or some of its words in order, a form, a family
     of instructions, a concept such as "swizzle", an intrinsic `llvm.nvvm.…`, a builtin `__hmma_…`, an operation
     `nvvm.…` of MLIR, a message, an address `sub_…` or another name of NVIDIA's compiler, a packed word such as
-    `descriptor:0x…`, or a number such as `0x…`. The page of a number shows its meanings in NVIDIA's compiler: a
+    `descriptor:0x…`, or a number such as `0x…`. The page of a number shows what it denotes in NVIDIA's compiler: a
     builtin, an intrinsic or a packed operand.
 
-    Errors: UsageError for an unknown subject.
+    Errors: UsageError for an unknown subject, or for a subject that is no string and no integer
     """
+    if not isinstance(subject, str | int):  # pyright: ignore[reportUnnecessaryIsInstance] -- any object
+        raise UsageError(f"subject is {subject!r:.80}; expected a string or an integer")
     return Page(_page(str(subject).strip()))
+
+
+_NUMBER = re.compile(r"(?!.*::)(?:.*:)?\d\S*")
+"""Number, with the name of a packed word before it if there is a colon."""
+_NEGATIVE = re.compile(r"(?:\w+:)?-(?:\d+|0x[0-9a-fA-F]+)")
 
 
 def _page(subject: str) -> str:
@@ -42,11 +50,12 @@ def _page(subject: str) -> str:
     from warploom.nvvm.explain import number_page
     from warploom.nvvm.reference import search
 
-    is_number = subject.rpartition(":")[2][:1].isdigit() and "::" not in subject and " " not in subject
+    is_negative = _NEGATIVE.fullmatch(subject) is not None
+    is_number = is_negative or _NUMBER.fullmatch(subject) is not None
     try:
         page = number_page(subject) if is_number else _described(subject)
     except UsageError:
-        if facts := search(subject):
+        if not is_negative and (facts := search(subject)):
             return f"# {subject}\n\n{facts}"
         raise
     if is_number or not (facts := search(subject, exact=True)):

@@ -64,13 +64,12 @@ These terms are used in all tables:
 
 _WGMMA = """# Reference text on wgmma
 
-Use this page to check what you have read about the wgmma operations of NVVM. The reference text "NVVM WGMMA Ops"
-describes these operations and does not state a version. The tables compare its statements with the nvvm dialect of
-MLIR 22 and with ptxas 13.1. If a statement is wrong, it is struck out, and the correction follows in bold. `warploom
-explain` searches these tables, too.
+This page lists the statements of the text "NVVM WGMMA Ops" about the wgmma operations of NVVM, with corrections. The
+text does not state a version. The tables compare its statements with the nvvm dialect of MLIR 22 and with ptxas 13.1.
+Wrong statements are struck out, and the correction follows in bold. `warploom explain` searches these tables, too.
 """
 
-_INDEX = """# Tables of NVVM
+_INDEX = """# Reference of NVVM: operations and builtins
 
 - [Operations of the nvvm dialect](dialect/README.md) lists the operations that Warploom lowers.
 - [Builtin tables of cicc](cicc.md) lists the tensor-core builtins of NVIDIA's compiler.

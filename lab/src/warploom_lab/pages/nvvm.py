@@ -7,10 +7,13 @@ from warploom.nvvm.operation_pages import operation_section
 
 _FOLDER = "nvvm/dialect"
 _FAMILY = (
-    "To see the operands of an operation of MLIR's `nvvm` dialect, find the section with the name of the operation.",
-    "`warploom lower` translates these operations to PTX. The table of a section lists the operands and the results",
-    "with their types, and the properties with their values. `any` means any type, and `!unit` means that the property",
-    "has no value. The last column states which rows are optional, and the defaults of properties.",
+    "`warploom lower` translates these operations to PTX. The table of each operation lists the operands and results",
+    "with their types, and the properties with MLIR's values, of which the operation may accept fewer. The numbers of",
+    "operands and results are those of MLIR's generic syntax. `any` stands for types that depend on the properties.",
+    "`unit` means that the property has no value. The last column states which rows are optional, and the defaults.",
+    "",
+    "The syntax is in the notation of MLIR's assembly formats: `$name` is an operand or a property, `(…)?` is",
+    "optional, `type($name)` is the type of an operand or result, and `attr-dict` is a dictionary of other properties.",
 )
 
 

@@ -27,7 +27,10 @@ class Declarations(Calls):
     """Walk over declarations."""
 
     def specifiers(self, node: Any) -> dict[str, list[Any]]:
-        """Return CUDA's specifiers of a declaration and their arguments. `alignas` has the name ""."""
+        """Return CUDA's specifiers of a declaration, such as `__shared__`, with their arguments.
+
+        The key of `alignas` is "".
+        """
         found: dict[str, list[Any]] = {}
         for each in node.align or ():
             value = each.alignment
@@ -52,8 +55,9 @@ class Declarations(Calls):
                     raise self.error("expected a parameter of a complete type, got void", each)
                 params.append(ctype.pointer if ctype.extents else ctype)
         found = (replace(self.type_of(node.type.type), const=False), tuple(params))
-        if self.functions.setdefault(node.name, found) != found:
-            raise self.error(f"'{node.name}' was declared with other types", node)
+        if (first := self.functions.setdefault(node.name, found)) != found:
+            types = [f"{each[0]} ({', '.join(map(str, each[1]))})" for each in (first, found)]
+            raise self.error(f"'{node.name}' was declared as {types[0]}, got {types[1]}", node)
         return found
 
     def _do_Typedef(self, node: Any) -> None:  # noqa: N802
@@ -172,7 +176,7 @@ class Declarations(Calls):
         """Return the initial value of a variable in global or constant memory."""
         element = ctype.element
         if element.depth:
-            raise self.error("cannot lower a pointer in global memory; expected a number", node)
+            raise self.error("cannot lower a pointer variable in global memory; expected a number", node)
         numbers: list[int | float] = []
         # One number fills an array without an initializer.
         for each in self._flattened(node.init, ctype) if node.init is not None and ctype.extents else [node.init]:

@@ -119,7 +119,7 @@ class Emitter:
         return Value(ctype, None, loaded)
 
     def in_memory(self, value: Value) -> SSAValue:
-        """Convert a value to its type in memory."""
+        """Convert a C value to its type in memory: a bool from 1 bit to 8 bits."""
         found = self.ssa(value)
         return self.result(llvm.ZExtOp(found, i8)) if value.type.plain == BOOL else found
 

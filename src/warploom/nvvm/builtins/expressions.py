@@ -85,7 +85,7 @@ class Expressions(Variables):
             if len(node.names) == 1 and isinstance(found := scope.get(node.names[0]), CType):
                 return found
         if (found := type_of_words(node.names)) is None:
-            raise self.error(f"unsupported type '{' '.join(node.names)}'", node)
+            raise self.error(f"cannot lower the type '{' '.join(node.names)}'", node)
         return found
 
     def _extent(self, node: Any) -> int:
@@ -183,7 +183,7 @@ class Expressions(Variables):
         """Return the value of a condition, converted to bool."""
         value = self.value(node, INT)
         if value.type in (VOID, NULL):
-            raise self.error(f"expected a condition, got a value of type {value.type}", node)
+            raise self.error(f"expected a number or a pointer as the condition, got {value.type}", node)
         return self.convert(value, BOOL)
 
     def _visit_ID(self, node: Any) -> Value:  # noqa: N802
@@ -198,7 +198,9 @@ class Expressions(Variables):
         if name in _REGISTERS and node.type == "." and node.field.name not in ("x", "y", "z"):
             raise self.error(f"unknown member '{node.field.name}' of {name}; expected x, y or z", node)
         if name not in _REGISTERS or node.type != ".":
-            raise self.error("cannot lower a member; expected threadIdx, blockIdx, blockDim or gridDim", node)
+            raise self.error(
+                f"cannot lower the member '{node.field.name}'; expected threadIdx, blockIdx, blockDim or gridDim", node
+            )
         return self.intrinsic(f"llvm.nvvm.read.ptx.sreg.{_REGISTERS[name]}.{node.field.name}", [], UNSIGNED)
 
     def intrinsic(self, name: str, operands: Sequence[SSAValue], ctype: CType) -> Value:

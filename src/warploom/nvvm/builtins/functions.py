@@ -111,7 +111,7 @@ class Translator(Declarations):
                     raise self.error(f"expected at most {limit} in {word}, got {number}", each)
                 numbers.append(number)
             if not is_kernel:
-                raise self.error(f"expected {word} at a kernel, got a function", node)
+                raise self.error(f"expected __global__ with {word}, got a device function", node)
             if word == "__cluster_dims__":
                 found["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, numbers)
                 continue
@@ -132,7 +132,7 @@ class Translator(Declarations):
                 self._statement(each)
 
     def _branch(self, node: Any, yes: Block, no: Block) -> None:
-        """Branch to `yes` if the condition `node` is true or None, otherwise to `no`."""
+        """Branch to `yes` if the condition `node` is true or absent (None), otherwise to `no`."""
         condition = Value(INT, 1) if node is None else self.condition(node)
         if condition.constant is not None:
             self.add(llvm.BrOp(yes if condition.constant else no))

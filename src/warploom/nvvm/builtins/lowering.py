@@ -107,7 +107,7 @@ _INTEGERS = {8: "char", 16: "short", 32: "int", 64: "unsigned long long"}
 
 
 def _calls_in(parsed: ParsedModule) -> dict[Operation, CallText]:
-    """Return the calls of builtins in a module. Remove the declarations of the builtins."""
+    """Return the calls of builtins in a module, and delete the declarations of the builtins."""
     found: dict[Operation, CallText] = {}
     for operation in parsed.module.walk():
         callee = _attribute(operation, "callee") if operation.name == "llvm.call" else None

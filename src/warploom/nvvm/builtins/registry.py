@@ -63,7 +63,10 @@ _BOOLEANS = {
     "tf32": ("neg_a", "neg_b", "scale_d"),
     "f8": ("neg_a", "neg_b", "a_e4m3", "b_e4m3", "scale_d", "d_f16"),
 }
-"""Booleans of a warpgroup multiplication in order, named for their effect in the compiler."""
+"""Boolean parameters of each warpgroup builtin, in order.
+
+The names state the observed effects, because the reference text names some parameters wrongly.
+"""
 
 
 class Parameter(NamedTuple):

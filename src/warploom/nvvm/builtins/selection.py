@@ -73,7 +73,8 @@ def select(builtin: Builtin, values: Sequence[Value], target: Target) -> Selecti
         value, count = values[position], selection.registers(operand)
         if value.room and value.offset + count * size > value.room:
             found = (value.room - value.offset) // size
-            message = f"expected an array with space for {count} registers of '{operand}', got space for {found}"
+            name = builtin.parameters[position].name
+            message = f"expected an array with at least {count} registers for '{name}', got {found}"
             raise RefusedCall(ArgumentError(position, message))
     return selection
 

@@ -52,6 +52,12 @@ _UNSUPPORTED = {
     "static_assert": "static_assert", "friend": "a class", "volatile": "a volatile access",
     "__block_size__": "__block_size__",
 }  # fmt: skip
+_ALTERNATIVES = {
+    "template": "a function for each type", "struct": "a variable for each member", "::": "a name without ::",
+    "auto": "a type", "new": "an array", "<<<": "a launch by `wl.launch` or `warploom run`", "goto": "a loop or an if",
+    "volatile": "asm volatile for an access that must stay", "__block_size__": "__launch_bounds__ and __cluster_dims__",
+}  # fmt: skip
+"""Legal text in place of words in `_UNSUPPORTED`."""
 _CONTROL = frozenset({"if", "for", "while", "switch", "return", "sizeof", "else", "do", "case"})
 _BEFORE_EXPRESSION = frozenset("=([,?:+-*/%&|^~!<>") | {"return", "&&", "||", "<<", ">>", "==", "!=", "<=", ">="}
 
@@ -85,7 +91,7 @@ class CudaText:
         self._tokens = list(self._read())
         self._close = self._brackets()
         if not self._tokens:
-            raise self.error("expected a function or the call of a builtin", Span(0, 0))
+            raise self.error("expected a function or a call of a builtin, got an empty text", Span(0, 0))
         self.is_fragment = not any(self._is_definition(at) for at in range(len(self._tokens)))
         self._tree: Any = self._parse()
 
@@ -188,8 +194,8 @@ class CudaText:
             depth += (token.text == "{") - (token.text == "}")
             match token.text:
                 case word if word in _UNSUPPORTED and lines[at] == word:
-                    problem = f"cannot lower {_UNSUPPORTED[word]}"
-                    raise self.error(f"{problem}; expected C with CUDA's specifiers", token.span)
+                    expected = _ALTERNATIVES.get(word, "C with CUDA's specifiers")
+                    raise self.error(f"cannot lower {_UNSUPPORTED[word]}; expected {expected}", token.span)
                 case "extern" if following.startswith('"'):
                     lines[at + 1] = ""
                     if (end := self._close.get(at + 2)) is not None and self._text(at + 2) == "{":
@@ -262,7 +268,7 @@ class CudaText:
         got = self._text(at) or "the end of the text"
         kinds = [token.kind for token in self._tokens[at - 1 : at + 1]] if at else []
         if kinds == ["name", "name"] and self._text(at - 1) not in _CONTROL:
-            return self.error(f"unknown type '{self._text(at - 1)}'", self._span(at - 1))
+            return self.error(f"unknown type '{self._text(at - 1)}' before '{self._text(at)}'", self._span(at - 1))
         if "Invalid expression" in message:
             return self.error(f"expected an expression, got {got}", self._span(at))
         if "before" in message or place is None:

@@ -103,7 +103,7 @@ class Variables(Emitter):
         return None if isinstance(found, CType) else found
 
     def place_of(self, variable: Global) -> Place:
-        """Return the place of a variable of the module."""
+        """Return the location of a variable of the module."""
         address = self.result(llvm.AddressOfOp(variable.name, pointer_to(ADDRESS_SPACES[variable.space])))
         generic = self.cast("addrspacecast", address, pointer_to(0))
         return Place(Value(variable.type.element.pointer, None, generic, 0, variable.type.size), variable.type)

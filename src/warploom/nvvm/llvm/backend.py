@@ -1,4 +1,4 @@
-"""Client of the process that compiles LLVM IR, and LLVM's errors as diagnostics."""
+"""Client of the worker process that compiles LLVM IR, and the lines of LLVM's errors."""
 
 import atexit
 import json
@@ -17,13 +17,16 @@ VERSIONS: tuple[Version, ...] = (
     *((6, minor) for minor in (0, 1, 2, 3, 4, 5)), *((7, minor) for minor in range(9)),
     *((8, minor) for minor in range(9)), (9, 0),
 )  # fmt: skip
-"""PTX versions of LLVM 22, from the first that supports tensor cores."""
+"""PTX versions that LLVM 22 prints, from the first with tensor cores on."""
 DATA_LAYOUT = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
 """Data layout of nvptx64 in LLVM 22."""
 
 
 class BackendError(Exception):
-    """Message of LLVM. `stage` is "parse", "verify" or "select"."""
+    """Error of LLVM, with its message.
+
+    `stage` is the step that failed: "parse", "verify" or "select" (code generation).
+    """
 
     def __init__(self, stage: str, message: str) -> None:
         super().__init__(message)
@@ -32,12 +35,16 @@ class BackendError(Exception):
 
 @dataclass
 class _Worker:
-    """Process that compiles. It starts with the first request, and starts again after its end."""
+    """Connection to the worker process."""
 
     process: subprocess.Popen[str] | None = None
     lock: Lock = field(default_factory=Lock)
 
     def answer(self, **request: object) -> dict[str, str]:
+        """Send a request, and return the answer: {"text": …} or {"stage": …, "message": …}.
+
+        The process is started if it does not run.
+        """
         with self.lock:
             if self.process is None or self.process.poll() is not None:
                 command = [sys.executable, "-m", "warploom.nvvm.llvm.worker"]
@@ -49,7 +56,8 @@ class _Worker:
             assert self.process.stdout is not None
             print(json.dumps(request), file=self.process.stdin, flush=True)
             if not (line := self.process.stdout.readline()):
-                raise UsageError("the process that compiles LLVM IR has ended", code="lower.llvm")
+                message = "the worker process of LLVM ended without an answer; the next call starts a new one"
+                raise UsageError(message, code="lower.llvm")
             return json.loads(line)
 
 
@@ -57,12 +65,15 @@ _WORKER = _Worker()
 
 
 def emit(text: str, target: Target, version: Version) -> str:
-    """Return the PTX of LLVM IR text. Errors: BackendError."""
+    """Return the PTX of LLVM IR text.
+
+    Errors: BackendError; UsageError lower.llvm if the worker process ends
+    """
     return _text(text=text, cpu=target.name, features=f"+ptx{version[0]}{version[1]}")
 
 
 def canonical(text: str) -> str:
-    """Return the text that LLVM prints for a module of LLVM IR. Errors: BackendError."""
+    """Return the text that LLVM prints for a module of LLVM IR. Errors: as in `emit`."""
     return _text(text=text)
 
 
@@ -74,7 +85,7 @@ def _text(**request: object) -> str:
 
 
 def with_target_layout(text: str) -> str:
-    """Return LLVM IR with the target's data layout, from which the alignments follow that the text omits.
+    """Return LLVM IR with the data layout of nvptx64, which states the alignments that the text omits.
 
     As in llc, this layout replaces that of the module. The lines keep their numbers.
     """
@@ -84,7 +95,7 @@ def with_target_layout(text: str) -> str:
 
 
 def without_bits(text: str) -> str:
-    """Return LLVM IR with the constants of LLVM 23, such as `f0x3F800000`, in the notation of LLVM 22."""
+    """Return LLVM IR with floating-point constants in LLVM 22's notation, not LLVM 23's (`f0x3F800000`)."""
 
     def constant(found: re.Match[str]) -> str:
         digits = found[1]
@@ -106,12 +117,12 @@ _AT = re.compile(r"<string>:(\d+):\d+: error: (.*)")
 
 
 def error_at(error: BackendError, text: str) -> tuple[int | None, str]:
-    """Return the line of LLVM IR text that an error of parsing or verification concerns, and one sentence."""
+    """Return the line of an error of parsing or verification, or None, and a message without its subject."""
     message = str(error)
     if found := _AT.search(message):
         return int(found[1]), f"is not legal in LLVM IR: {_sentence(found[2])}"
     first, *rest = message.strip().splitlines()
-    # LLVM prints the instructions at fault. The first that the text contains is the place.
+    # LLVM prints the instructions at fault. The first one that the text contains is the location.
     lines = text.splitlines()
     line = next((line for printed in rest if (line := line_like(printed, lines))), None)
     line = line or next((line for printed in rest if (line := _line_of_part(printed, lines))), None)
@@ -140,13 +151,16 @@ def _sentence(text: str) -> str:
 
 
 def line_like(instruction: str, lines: Sequence[str]) -> int | None:
-    """Return the number of the first line that has an instruction which LLVM printed."""
+    """Return the number of the first line with an instruction, or None.
+
+    Comments, metadata, attribute groups, alignments and white space do not count.
+    """
     wanted = _normal(instruction)
     return next((number for number, line in enumerate(lines, 1) if wanted and _normal(line) == wanted), None)
 
 
 def _line_of_part(printed: str, lines: Sequence[str]) -> int | None:
-    """Return the first line of which LLVM printed the beginning, or which it printed after a type."""
+    """Return the number of the first line that is printed in part, or after a type."""
     wanted = _normal(printed)
     for number, line in enumerate(lines, 1):
         given = _normal(line)
@@ -156,5 +170,5 @@ def _line_of_part(printed: str, lines: Sequence[str]) -> int | None:
 
 
 def _normal(line: str) -> str:
-    """Return an instruction without comment, metadata, attributes and white space."""
+    """Return an instruction without comment, metadata, attribute groups, alignment and white space."""
     return re.sub(r"\s+", "", re.sub(r"\s*;.*|, !\w+ !\d+|\s#\d+|, align \d+", "", line))

@@ -21,7 +21,10 @@ _DROPPED = re.compile(r"^\s*(#dbg_|call void @llvm\.dbg\.)|^!llvm\.dbg\.cu\b")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """PTX instruction of a call, with its Form and the rows of the Form that allow it."""
+    """PTX instruction of a call, with its Form, its first PTX version and its targets.
+
+    Without a Form, `form` and `ptx` are None. Empty `targets` mean every target.
+    """
 
     instruction: str
     form: Form | None
@@ -38,7 +41,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Call in LLVM IR: the line in the IR, the callee, the arguments as text, and the instructions."""
+    """Call in LLVM IR: its line, its callee, its arguments as text, and its PTX instructions.
+
+    `line` counts the lines of `canonical(text)`, which may differ from those of the text.
+    """
 
     line: int
     callee: str
@@ -47,9 +53,9 @@ class Call:
 
 
 def follow(text: str, target: Target, version: Version) -> list[Call]:
-    """Return the calls of intrinsics and inline assembly in LLVM IR, with the instructions of each.
+    """Return every call in LLVM IR with the PTX instructions of intrinsics and inline assembly.
 
-    The line of a call is that in the text which LLVM prints for the module.
+    Calls of other functions have no instructions. Errors: BackendError
     """
     lines = canonical(text).splitlines()
     origins: dict[int, list[Instruction]] = {}
@@ -85,9 +91,10 @@ _INLINE_ASM = re.compile(r' asm (?:\w+ )*"([^"]*)"')
 
 
 def instruction_lines(text: str, target: Target, version: Version) -> Iterator[tuple[Instruction, int]]:
-    """Yield each PTX instruction of LLVM IR, and the line of the IR from which LLVM generated it.
+    """Compile LLVM IR. Yield each PTX instruction with the line of LLVM IR that produced it, or 0.
 
-    The text has one instruction on a line. Every line becomes a debug location, so that LLVM prints `.loc` directives.
+    `text` must have one instruction in each line, as `canonical` prints it. Every line becomes a debug location, so
+    that LLVM prints `.loc` directives.
     """
     module = parse(emit(_with_locations(text), target, version))
     for function in module.functions.values():
@@ -128,7 +135,7 @@ def _unescaped(text: str) -> str:
 
 
 def _with_locations(text: str) -> str:
-    """Return LLVM IR whose instructions have their line as debug location."""
+    """Return LLVM IR whose only debug information is the line of each instruction."""
     first = 1 + max((int(number) for number in re.findall(r"!(\d+)\b", text)), default=0)
     file, unit, kind, flag = (f"!{first + k}" for k in range(4))
     next_number = first + 4

@@ -13,7 +13,10 @@ from warploom.nvvm.llvm.backend import VERSIONS, BackendError, emit, line_of_fun
 from warploom.ptx import Function, parse
 
 Report = Callable[[int | None, str], Diagnostic]
-"""Function that returns an error at a line of LLVM IR, or without a place."""
+"""Function from a line of LLVM IR, or None, and a message to an error.
+
+A message that does not begin with "cannot lower" lacks its subject: "is not legal in LLVM IR: …".
+"""
 
 _TARGETS = tuple(
     f"sm_{name}"
@@ -22,11 +25,14 @@ _TARGETS = tuple(
         "103", "103f", "103a", "110", "110f", "110a", "120", "120f", "120a", "121", "121f", "121a",
     )
 )  # fmt: skip
-"""Targets of LLVM 22 that have tensor cores."""
+"""Targets of `lower`: those of LLVM 22 that have tensor cores, without sm_72."""
 _HOPPER = 90
 _BLACKWELL = 100
 _FIRST_VERSION_OF_BLACKWELL = (8, 8)
-"""PTX version that ptxas 13.0, unlike 13.1 and the manual, requires for block scales without a size."""
+"""Least PTX version for sm_100 and later.
+
+ptxas 13.0 requires it for block scales without `.scale_vec`; ptxas 13.1 and the manual do not.
+"""
 _INTRINSIC = re.compile(r"intrinsic %(llvm\.[\w.]+)")
 _FUNCTION = re.compile(r"In function: (\S+)")
 _CRASH = "LLVM ended without a message; a cause may be types that are nested too deeply"
@@ -66,12 +72,11 @@ def compile_llvm(
 
     The default version is the first, from `least`, that has all instructions.
 
-    Errors: UsageError lower.target for a target that LLVM lacks; CompileError
+    Errors: UsageError lower.target for an unsupported target; BackendError for text that LLVM does not parse or verify;
+        CompileError for LLVM IR that LLVM cannot translate to PTX
     """
     if target.name not in _TARGETS:
-        raise UsageError(
-            f"LLVM 22 cannot generate code for {target.name}", code="lower.target", hint=f"such as {_TARGETS[-1]}"
-        )
+        raise UsageError(f"cannot lower to {target.name}; expected {one_of(_TARGETS)}", code="lower.target")
     if version is not None:
         return _with_version(_emit(text, target, version, report), version)
     least = least or (_FIRST_VERSION_OF_BLACKWELL if target.number >= _BLACKWELL else VERSIONS[0])
@@ -103,7 +108,7 @@ def _emit(text: str, target: Target, version: Version, report: Report) -> str:
 
 
 class CompileError(Exception):
-    """Error of LLVM's instruction selection, with the diagnostic for it."""
+    """Error of LLVM's code generation, as a diagnostic."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
@@ -111,12 +116,15 @@ class CompileError(Exception):
 
 
 def _with_version(ptx: str, version: Version) -> str:
-    """Return PTX with another version in its header, for versions that LLVM lacks."""
+    """Return PTX with the version in its header replaced. LLVM 22 does not print every version."""
     return re.sub(r"(?m)^\.version .*$", f".version {version[0]}.{version[1]}", ptx, count=1)
 
 
 def first_version(functions: Iterable[Function], target: Target, least: Version) -> Version:
-    """Return the first PTX version, from `least`, that has all instructions of some functions on a target."""
+    """Return the first PTX version, from `least`, in which a target has all instructions of the functions.
+
+    If there is none, return the highest version that an instruction needs.
+    """
     bindings = [
         binding
         for function in functions
@@ -128,7 +136,6 @@ def first_version(functions: Iterable[Function], target: Target, least: Version)
     for version in sorted({least, *(version for version in known if version >= least)}):
         if all(unmet_by_rows(binding.form.rows_of(binding.slots), target, version) is None for binding in bindings):
             return version
-    # No version has all of them: return the highest that an instruction needs.
     return max(least, *(min(row.ptx for row in binding.form.rows_of(binding.slots)) for binding in bindings))
 
 
@@ -136,7 +143,10 @@ def first_version(functions: Iterable[Function], target: Target, least: Version)
 
 
 def _selection_error(error: BackendError, text: str, target: Target, version: Version, report: Report) -> Diagnostic:
-    """Return the diagnostic for an instruction that LLVM cannot select: the call, and what it requires."""
+    """Return the diagnostic for LLVM's error in code generation.
+
+    For an intrinsic, it names the call and the required targets or PTX version.
+    """
     message = str(error)
     if (found := _INTRINSIC.search(message)) is None:
         line = next((line for line in message.splitlines() if line.strip()), _CRASH)
@@ -175,7 +185,10 @@ def line_of(name: str, text: str) -> int | None:
 
 
 def _requirement(name: str, text: str, target: Target, version: Version) -> str:
-    """Return the PTX version or the targets that an intrinsic needs, or "" if none is sufficient."""
+    """Return the PTX version or the targets that an intrinsic needs, or "" if none is sufficient.
+
+    The function compiles the module for newer PTX versions, then for each target.
+    """
 
     def selects(candidate: Target, number: Version) -> bool:
         try:
@@ -193,6 +206,6 @@ def _requirement(name: str, text: str, target: Target, version: Version) -> str:
 
 
 def _summary(targets: Sequence[Target]) -> list[str]:
-    """Return the targets without those that support everything of another target in the list."""
+    """Return the names of the targets that extend no other target in the list."""
     kept = [each for each in targets if not any(each.has(other) and each != other for other in targets)]
     return [each.name for each in kept]

@@ -1,4 +1,4 @@
-"""Process that compiles LLVM IR: `python -m warploom.nvvm.llvm.worker`.
+"""Worker process that compiles LLVM IR: `python -m warploom.nvvm.llvm.worker`.
 
 LLVM ends its process when it cannot select an instruction. Therefore a child of this process compiles each request. A
 request and its answer are one line of JSON each.
@@ -16,14 +16,17 @@ import llvmlite.binding as llvm
 
 _TRIPLE = "nvptx64-nvidia-cuda"
 _IMPLICIT_CLUSTER = b"ptx.implicit_cluster"
-"""Attribute of a kernel with `.reqnctapercluster` only. LLVM also prints `.explicitcluster`."""
+"""Attribute that lifting gives to a kernel with `.reqnctapercluster` and without `.explicitcluster`.
+
+LLVM prints both directives, and the worker deletes the second one.
+"""
 _SECONDS = 300
 _BYTES = 16 << 30
-"""Limits of one request."""
+"""Limits of one request: CPU time in seconds, and address space in bytes."""
 
 
 def main() -> None:
-    """Answer the requests of the standard input until it ends."""
+    """Answer the requests on standard input until its end."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     for line in sys.stdin:
@@ -32,7 +35,10 @@ def main() -> None:
 
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
-    """Compile in a child process. Return its answer, or what LLVM printed before it ended the child."""
+    """Compile in a child process. Return its answer.
+
+    If the child ends without an answer, return LLVM's messages as an error of the stage "select".
+    """
     with tempfile.TemporaryFile() as result, tempfile.TemporaryFile() as messages:
         child = os.fork()
         if not child:
@@ -54,7 +60,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _compile(text: str, cpu: str = "", features: str = "", level: int = 2) -> dict[str, str]:
-    """Return the PTX of LLVM IR, or without a CPU the text that LLVM prints for the module."""
+    """Return {"text": PTX}, or {"text": LLVM IR} without `cpu`, or {"stage": …, "message": …}."""
     stage = "parse"
     if " optnone" in text:
         # These passes add blocks to functions that must not be optimized. No other options have this effect.

@@ -32,7 +32,7 @@ FUNCTION_WORDS = {
     "no_inline": "noinline", "always_inline": "alwaysinline", "inline_hint": "inlinehint", "no_unwind": "nounwind",
     "will_return": "willreturn", "optimize_none": "optnone", "convergent": "convergent",
 }  # fmt: skip
-"""Attributes of functions without a value, by property."""
+"""LLVM attributes without a value, by the property of `llvm.func` that sets them."""
 FUNCTION_STRINGS = {
     "frame_pointer": "frame-pointer", "target_cpu": "target-cpu", "tune_cpu": "tune-cpu",
     "target_features": "target-features", "reciprocal_estimates": "reciprocal-estimates",
@@ -158,7 +158,7 @@ def parameter_text(found: Attributes, owner: str) -> str:
 
 
 def memory_text(effects: Attribute) -> str:
-    """Return the attribute `memory` of a function or call."""
+    """Return the LLVM attribute for memory effects, such as `memory(read)`."""
     words = dict(parameters_of(effects))
     default = words.pop("other", "none")
     names = {"argMem": "argmem", "inaccessibleMem": "inaccessiblemem", "errnoMem": "errnomem",
@@ -177,7 +177,7 @@ def convention_text(found: Attributes) -> str:
 
 
 def function_words(found: Attributes) -> list[str]:
-    """Return the attributes of a function that LLVM prints in a group."""
+    """Return the LLVM attributes of a function as words, such as `noinline` and `"nvvm.maxnreg"="64"`."""
     words = [word for name, word in FUNCTION_WORDS.items() if name in found]
     if "memory_effects" in found:
         words.append(memory_text(found["memory_effects"]))
@@ -196,7 +196,7 @@ def function_words(found: Attributes) -> list[str]:
 
 
 def passed_words(attributes: Attribute | None) -> list[str]:
-    """Return attributes of LLVM that MLIR passes as strings or pairs of strings."""
+    """Return the words of a `passthrough` array: strings, and pairs of a name and a value."""
     words: list[str] = []
     for item in items_of(attributes):
         name, *values = [each.data for each in items_of(item) or [item] if isinstance(each, StringAttr)]
@@ -260,7 +260,7 @@ def function_metadata(found: Attributes, metadata: Metadata) -> str:
 
 
 def function_problems(found: Attributes) -> Iterator[str]:
-    """Yield the violated rules of nvvm attributes of a function."""
+    """Yield a message, without its subject, for each illegal nvvm attribute of a function."""
     for name, value in found.items():
         if not name.startswith("nvvm."):
             continue
@@ -281,7 +281,7 @@ def function_problems(found: Attributes) -> Iterator[str]:
 def parameter_problems(
     number: int, type: Attribute, found: Mapping[str, Attribute], *, is_kernel: bool
 ) -> Iterator[str]:
-    """Yield the violated rules of the attributes of a parameter."""
+    """Yield a message, without its subject, for each illegal attribute of a parameter."""
     for name in found:
         short = name.removeprefix("llvm.")
         if name.startswith("nvvm.") and name not in PARAMETER_WORDS:

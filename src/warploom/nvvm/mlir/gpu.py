@@ -53,9 +53,8 @@ _WARP = 32
 
 
 def lower_gpu(parsed: ParsedModule) -> None:
-    """Replace operations of the gpu dialect, and the loops and conditions of the scf dialect.
+    """Replace gpu operations for indices, barriers and shuffles, and the loops and conditions of scf.
 
-    The operations are those for indices, barriers and shuffles.
     Other operations of the gpu dialect stay. Errors: LowerError lower.operation
     """
     module: ModuleOp = parsed.module
@@ -84,7 +83,7 @@ def _register(name: str, build: LlvmBuilder) -> SSAValue:
 
 
 def _wide(value: SSAValue, build: LlvmBuilder) -> SSAValue:
-    """Return a value of 32 bits with 64 bits."""
+    """Return an i32 sign-extended to i64."""
     build.operations.append(wide := operation_class("llvm.sext").create(operands=[value], result_types=[i64]))
     return wide.results[0]
 

@@ -16,9 +16,9 @@ COMPARISONS = tuple(str(flag) for flag in llvm.FCmpPredicateFlag)
 COMDATS = ("any", "exactmatch", "largest", "nodeduplicate", "samesize")
 """Kinds of `llvm.comdat_selector` by their number in MLIR."""
 WRAPS = {"inbounds": 3, "nusw": 2, "nuw": 4}
-"""Bits of the flags of `llvm.getelementptr`."""
+"""Bits of `noWrapFlags` of `llvm.getelementptr` by keyword."""
 DYNAMIC = -(2**31)
-"""Constant index of `llvm.getelementptr` that stands for the next operand."""
+"""Value in `rawConstantIndices` of `llvm.getelementptr` that stands for the next dynamic index."""
 CONVENTIONS = (
     "ccc", "fastcc", "coldcc", "cc_10", "cc_11", "anyregcc", "preserve_mostcc", "preserve_allcc", "swiftcc",
     "cxx_fast_tlscc", "tailcc", "swifttailcc", "ptx_kernelcc", "ptx_devicecc", "spir_funccc", "spir_kernelcc",
@@ -80,8 +80,8 @@ _SYNTAX = {
 """Syntax by operation, without `llvm.`.
 
 `%` is an operand, and `{}` a dictionary of properties. A word such as `rtt` is one type in the text, which is the type
-of the result (r) and of two operands (tt). `?word:name` is a keyword that sets a property, `'word` a keyword, and
-`@name` a method of `_Parts`.
+of the result (r) and of two operands (tt): `% , % {} : rtt` parses `%a, %b {…} : i32`. `?word:name` is a keyword that
+sets a property, `'word` a keyword, and `@name` a method of `_Parts`.
 """
 _GPU_SYNTAX = {
     "module": "@module @function_attributes @body",

@@ -71,17 +71,16 @@ INSTRUCTIONS: dict[str, str] = {
 Words in braces are methods of `_Instruction`. An attribute that no word of the template uses is an error.
 """
 JUMP = "ptx"
-"""Attribute of `llvm.cond_br` and `llvm.switch`: PTX of the jump.
+"""Warploom's attribute of `llvm.cond_br` and `llvm.switch` with the PTX of the jump.
 
-`$0` stands for the operand, and `${1:l}` for a label.
-
-LLVM itself prints neither negated predicates of jumps, nor the modifier `.uni`, nor short branch tables.
+`$0` stands for the condition or index, and `${1:l}` for the first label. Lifting uses the attribute for jumps that LLVM
+does not print: those with a negated predicate, `.uni`, or a branch table of fewer than 4 labels.
 """
 _IMMEDIATES = (
     "len", "is_int_min_poison", "is_zero_poison", "bit", "rw", "hint", "cache", "pos", "prob", "failureKind",
     "lhs_rows", "lhs_columns", "rhs_columns", "isVolatile", "rows", "columns",
 )  # fmt: skip
-"""Properties of `llvm.intr.*` that are the last operands of the intrinsic, in order."""
+"""Properties of `llvm.intr.*` that become constant arguments after the operands, in this order."""
 _MASKED = {"masked.load": 0, "masked.store": 1, "masked.gather": 0, "masked.scatter": 1}
 """Position of the pointer with the alignment by intrinsic."""
 _CALL_WORDS = {
@@ -100,7 +99,7 @@ class Names(Protocol):
         ...
 
     def successor(self, operation: Operation, number: int) -> str:
-        """Return the name of the block that is a successor of an operation, such as `%b.1`."""
+        """Return the name of the block that is the successor with an index, such as `%b.1`."""
         ...
 
 

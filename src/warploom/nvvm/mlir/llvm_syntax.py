@@ -1,7 +1,7 @@
 """Syntax of the llvm dialect of MLIR 22 for operations that xDSL lacks or parses in part.
 
-The operations have no rules of their own: LLVM verifies their translation. They print in MLIR's generic syntax.
-Properties have the names and values of the generic syntax.
+The operations have no verifier: LLVM verifies their translation. They are printed in MLIR's generic syntax, with MLIR's
+names of properties.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from warploom.nvvm.mlir.llvm_values import PackedStructType, numbers_of
 
 
 class LlvmOperation(Operation):
-    """Operation of the llvm dialect without rules of its own."""
+    """Operation of the llvm dialect without a verifier."""
 
     traits = OpTraits(lambda: ())
 
@@ -100,7 +100,11 @@ def _unregistered(name: str, words: str, *, is_opaque: bool = False) -> Attribut
 
 
 class _Parts:
-    """Parts of an operation in the order of the text. The name of a method states what it parses."""
+    """Parser state of one operation.
+
+    `FORMATS` names the methods. Each method parses one part of the text and adds it to `types`, `results`, `properties`
+    and the other lists.
+    """
 
     def __init__(self, parser: Parser) -> None:
         self.parser: Any = parser  # the methods of xDSL's parser accept only literal punctuation
@@ -361,7 +365,7 @@ class _Parts:
         self.properties["position"] = DenseArrayBase.from_list(i64, found)
 
     def element(self) -> None:
-        """Parse the type of a struct or array, which gives that of the element."""
+        """Parse an aggregate type, and derive the type of the element from the position."""
         container = part = self.parser.parse_type()
         for number in numbers_of(self.properties["position"]):
             match part:

@@ -54,11 +54,11 @@ class PackedStructType(ParametrizedAttribute, TypeAttribute):
 
 
 class StructParser(ParametrizedAttribute):
-    """Parser of structs, of which xDSL lacks the packed ones."""
+    """Parser of struct types that accepts packed structs, which xDSL lacks."""
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Any:
-        """Parse the name and the types. The result has a third item for a packed struct."""
+        """Parse `<"name", packed (types)>`. Return the name, the types and, for a packed struct, "packed"."""
         parser.parse_characters("<")
         name = parser.parse_optional_str_literal()
         if name is not None:
@@ -70,12 +70,12 @@ class StructParser(ParametrizedAttribute):
 
     @classmethod
     def new(cls, params: Sequence[Attribute]) -> Any:
-        """Return a type of the class that the rest of the package uses."""
+        """Return an `LLVMStructType`, or a `PackedStructType` if `params` has three items."""
         return LLVMStructType.new(params) if len(params) == 2 else PackedStructType.new(params[1:2])
 
 
 def type_word(name: str) -> str:
-    """Return an LLVM type for the name of a scalar type of MLIR."""
+    """Return the LLVM name of a scalar MLIR type, such as "half" for "f16"."""
     return _NAMED.get(name, "ptr" if name.startswith("!llvm.ptr") else name)
 
 
@@ -122,7 +122,7 @@ def numbers_of(attribute: Attribute | None) -> Sequence[int]:
 
 
 def constant_text(value: Attribute | None, type: Attribute) -> str:
-    """Return an LLVM constant of a type, without the type. Errors: VerifyException."""
+    """Return a constant as text of LLVM IR without its type. Errors: VerifyException."""
     match value:
         case IntegerAttr() if str(type) == "i1":
             return "true" if value.value.data & 1 else "false"
@@ -149,7 +149,10 @@ def constant_text(value: Attribute | None, type: Attribute) -> str:
 
 
 def parts_of(type: Attribute, count: int) -> Sequence[Attribute]:
-    """Return the element types of an aggregate type. `count` is the number for a type that states none."""
+    """Return the element types of a struct, array or complex type, or `count` times another type.
+
+    For a vector, `count` replaces its length. For an array, it does so unless it is 0.
+    """
     found: Any = type
     match type:
         case LLVMStructType() | PackedStructType():
@@ -212,7 +215,7 @@ def float_text(number: float, type: Attribute) -> str:
 
 
 def string_text(text: str) -> str:
-    """Return a string constant."""
+    """Return a string constant, such as `c"abc"`."""
     return f'c"{escaped(text)}"'
 
 

@@ -81,7 +81,10 @@ _MODULE_NAMES = ("llvm.ident", "llvm.commandline", "llvm.dependent_libraries")
 
 
 class LlvmText:
-    """Text of a module of LLVM IR, and the operation of each line."""
+    """LLVM IR of a module as lines, with the operation that each line came from.
+
+    The constructor translates the module. It raises no error, but collects the errors in `errors`.
+    """
 
     def __init__(self, parsed: ParsedModule) -> None:
         self._parsed = parsed
@@ -133,7 +136,7 @@ class LlvmText:
         """Return the name of a function or variable. Errors: VerifyException for an unknown name."""
         name = symbol.root_reference.data
         if name not in self.symbols:
-            raise VerifyException(f"needs a function or variable @{name}, which the module lacks")
+            raise VerifyException(f"refers to @{name}, which is not declared")
         return symbol_text(name)
 
     def emit(self, text: str, operation: Operation | None = None) -> None:
@@ -374,7 +377,7 @@ def _signature(kind: Attribute) -> tuple[Sequence[Attribute], Attribute, bool]:
 
 
 class _FunctionText:
-    """Names of one function, and its blocks as text."""
+    """Writer of the blocks of one function, with the names of its values and blocks."""
 
     def __init__(self, module: LlvmText) -> None:
         self._module = module
@@ -396,12 +399,18 @@ class _FunctionText:
         return self._values[value]
 
     def successor(self, operation: Operation, number: int) -> str:
-        """Return the name of the block that is a successor of an operation, such as `%b.1`."""
+        """Return the name of the successor with an index, such as `%b.1`.
+
+        If the operation has the successor twice, the name is that of the inserted block.
+        """
         block = self._blocks[operation.successors[number]]
         return f"%{self._copies.get((operation, number), block)}"
 
     def constant(self, operation: Operation) -> bool:
-        """Record the value of a constant, which has no instruction. Return False for another operation."""
+        """Record the text of a constant as the name of its result, because LLVM IR writes constants in place.
+
+        Return False for an operation that is no constant.
+        """
         found = UsedAttributes(operation)
         match operation.name:
             case "llvm.mlir.constant" | "arith.constant":
@@ -422,7 +431,10 @@ class _FunctionText:
         return True
 
     def _cast(self, operation: Operation) -> bool:
-        """Treat a cast between types with one LLVM type as the value itself."""
+        """Give the results of an `unrealized_conversion_cast` the names of its operands.
+
+        Return False if the LLVM types differ, or for another operation.
+        """
         if not isinstance(operation, UnrealizedConversionCastOp) or len(operation.operands) != len(operation.results):
             return False
         if [type_text(v.type) for v in operation.operands] != [type_text(v.type) for v in operation.results]:
@@ -450,7 +462,7 @@ class _FunctionText:
                 self._values[each.results[0]] = bracketed(items, kind)
             elif not self.constant(each):
                 if not has_instruction(each) or len(each.results) != 1:
-                    raise VerifyException(f"expects an initial value of constants, got '{each.name}'")
+                    raise VerifyException(f"expected only constants in the initial value, got '{each.name}'")
                 # The constant expression of an instruction has its operands in parentheses.
                 word, _, operands = instruction_text(each, self).partition(" ")
                 self._values[each.results[0]] = f"{word} ({operands})"
@@ -512,12 +524,15 @@ class _FunctionText:
             raise VerifyException(f"calls {name} as ({texts[0]}) -> {texts[1]}; expected ({texts[2]}) -> {output}")
 
     def _incoming(self, blocks: Sequence[Block]) -> dict[Block, list[tuple[Sequence[SSAValue], str]]]:
-        """Return the arguments of each block, and the name of the block that passes them."""
+        """Return for each block the passed values and the predecessor of each entry of its phi instructions.
+
+        Report errors of terminators. Add a block to `_copies` between a terminator and a repeated successor.
+        """
         found: dict[Block, list[tuple[Sequence[SSAValue], str]]] = {block: [] for block in blocks}
-        for block in blocks:
+        for position, block in enumerate(blocks, 1):
             last = block.last_op
             if last is None or not has_instruction(last) or not (last.successors or last.name in _ENDS):
-                message = f"needs a terminator at the end of block {self._blocks[block]}, such as llvm.return"
+                message = f"needs a terminator at the end of its block {position}, such as llvm.return"
                 owner = block.parent_op()
                 assert owner is not None
                 self._module.report(owner, message)
@@ -556,7 +571,10 @@ def successor_arguments(operation: Operation) -> list[Sequence[SSAValue]]:
 
 
 def to_llvm_ir(parsed: ParsedModule) -> LlvmText:
-    """Return the LLVM IR of a module without nvvm operations. Errors: LowerError."""
+    """Return the LLVM IR of a module, whose nvvm, gpu and scf operations must have been lowered before.
+
+    Errors: LowerError lower.operation, lower.unknown, lower.function
+    """
     found = LlvmText(parsed)
     if found.errors:
         raise LowerError(found.errors)

@@ -115,7 +115,7 @@ class PackedWord:
         return self._packed(numbers)
 
     def decode(self, value: int) -> dict[str, Value]:
-        """Return the values of a word's fields by name."""
+        """Return the field values of a word by name. Errors: UsageError for an illegal word."""
         numbers = self._numbers(value)
         self._check(numbers)
         return self._named(numbers)
@@ -151,7 +151,9 @@ class PackedWord:
         if not 0 <= value < 1 << self.width:
             raise self._usage_error(f"{value:#x} does not fit {self.width} bits")
         if unused := value & ~sum(each.mask for each in self.fields):
-            raise self._usage_error(f"bits {_ranges(unused)} belong to no field and must be 0")
+            ranges = _ranges(unused)
+            bits = f"bit {ranges} belongs" if unused.bit_count() == 1 else f"bits {ranges} belong"
+            raise self._usage_error(f"{bits} to no field and must be 0")
         return {each.name: (value & each.mask) >> each.low for each in self.fields}
 
     def _number(self, each: Field, value: Value) -> int:

@@ -1,4 +1,4 @@
-"""Descriptor words of warp-level matrix builtins: 64 bits for a load, a store or a multiplication.
+"""Descriptor words of 64 bits that cicc passes to the intrinsics of warp-level matrix builtins.
 
 Source: cicc, Packed MMA Descriptor Word
 """

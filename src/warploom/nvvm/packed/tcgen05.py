@@ -74,7 +74,7 @@ COLLECTOR = PackedWord(
     ),
     source="cicc: tcgen05 Blackwell Overview",
 )
-"""Word of the collector modes. The reference text gives `ashift` no position; here it is bit 2."""
+"""Word of the collector modes. The text does not state the bit of `ashift`; bit 2 is an assumption."""
 
 SCALED = PackedWord(
     "scaled",
