@@ -62,6 +62,8 @@ class TileSchedule:
 def tile_counts(problem: Problem, plan: Plan) -> tuple[int, int]:
     """Return the number of tiles along M, counted in clusters, and the number of tiles along N."""
     tile = plan.tile
+    if tile.exchanged:
+        return ceil(problem.m / tile.columns), ceil(problem.n / tile.rows)
     return ceil(problem.m / (tile.rows * tile.cluster)), ceil(problem.n / tile.columns)
 
 
@@ -70,6 +72,9 @@ def schedules(problem: Problem, plan: Plan) -> Iterator[TileSchedule]:
     tile = plan.tile
     tiles = prod(tile_counts(problem, plan)) * problem.batch
     stages = ceil(problem.k / plan.stage_k)
+    if tile.exchanged:
+        yield TileSchedule(tiles * tile.cluster, 0, tiles, stages)
+        return
     clusters = H200.multiprocessors // tile.cluster
     yield TileSchedule(min(tiles, clusters) * tile.cluster, 0, tiles, stages)
     left = tiles % clusters

@@ -12,7 +12,7 @@ from warploom.kernels.hopper.cost_model import TileSchedule, choose, microsecond
 from warploom.kernels.hopper.plan import SCALE_BLOCK, SPAN, BlockScales, Plan, Tile
 from warploom.kernels.hopper.tuned_tiles import choose_tuned
 from warploom.kernels.plan import BLOCK, size_of
-from warploom.kernels.problem import Operands, Problem, array_error, transposed
+from warploom.kernels.problem import Operands, Problem, aligned, array_error, line_strides, transposed
 from warploom.layout import TensorMap, strided
 
 _L2_PROMOTION = 256  # bytes that L2 fetches at once
@@ -47,7 +47,7 @@ class HopperDispatch:
     @property
     def stores_by_address(self) -> bool:
         """True if the kernel needs the address of D in addition to the tensor map of D."""
-        return self.plan.stores_by_address
+        return self.plan.stores_by_address and not self.plan.tile.exchanged
 
     @property
     def workspace(self) -> tuple[int, int] | None:
@@ -60,7 +60,13 @@ class HopperDispatch:
     def tensor_maps(self, operands: Operands, d: Any) -> dict[str, TensorMap]:
         """Return the tensor maps of A, B, C and D by parameter. Without C, the third map is also that of D."""
         plan, tile = self.plan, self.plan.tile
-        of_d, b = self._result_map(d, "d"), transposed(operands.b)
+        b = transposed(operands.b)
+        if tile.exchanged:  # operand A of the plan is B transposed
+            return {
+                "a": self._operand_map(operands.a, "b", plan.b, plan.b_major, tile.columns, SPAN),
+                "b": self._operand_map(b, "a", plan.a, plan.a_major, tile.rows, SPAN),
+            }
+        of_d = self._result_map(d, "d")
         return {
             "a": self._operand_map(operands.a, "a", plan.a, plan.a_major, tile.rows, plan.span_a),
             "b": self._operand_map(b, "b", plan.b, plan.b_major, tile.columns // tile.cluster, SPAN),
@@ -85,6 +91,8 @@ class HopperDispatch:
 
     def unused_pointers(self, operands: Operands) -> tuple[str, ...]:
         """Return the names of the pointer parameters without an array."""
+        if self.plan.tile.exchanged:
+            return operands.missing("row_scales", "column_scales", "bias")
         missing = operands.missing("row_scales", "column_scales", "bias", "metadata", "ends")
         missing += () if self.stores_by_address else ("d_start",)
         return missing if self.workspace is not None else (*missing, "partial", "flags")
@@ -94,6 +102,15 @@ class HopperDispatch:
 
         `start` is the array that the kernel writes. Its rows are padded. `d` is a view of `start` without the padding.
         """
+        if self.plan.tile.exchanged:
+            c = None if operands.c is None else aligned(operands.c)
+            return [
+                *self.tensor_maps(operands, d).values(),
+                *(start if c is None else c.base, start),
+                *(operands.row_scales, operands.column_scales, operands.bias),
+                *(np.float32(alpha), np.float32(beta)),
+                *self.numbers(d, operands._replace(c=c)),
+            ]
         rows, columns = dense_scales(operands.row_scales), dense_scales(operands.column_scales)
         operands = operands._replace(row_scales=rows, column_scales=columns)
         return [
@@ -107,8 +124,15 @@ class HopperDispatch:
         ]
 
     def numbers(self, d: Any, operands: Operands) -> tuple[int, ...]:
-        """Return the last kernel arguments: strides of D, sizes, and strides of block scales."""
+        """Return the last kernel arguments: strides of D, sizes, and strides of block scales.
+
+        For an exchanged tile, they are strides of C and D, and sizes. Errors: UsageError kernels.layout.
+        """
         problem, schedule, layout = self.problem, self.schedule, strided(d)
+        if self.plan.tile.exchanged:
+            lines = (line_strides(*each, 1) for each in (("C", d if operands.c is None else operands.c), ("D", d)))
+            strides, planes = zip(*lines, strict=True)
+            return (*strides, *planes, problem.m, problem.n, *tile_counts(problem, self.plan), schedule.stages)
         return (
             layout.strides[-2],
             layout.strides[0] if self.plan.batched else 0,
