@@ -29,7 +29,7 @@ from warploom.kernels.block_formats import host_operands, scaled_problem
 from warploom.kernels.hopper import plan as hopper
 from warploom.kernels.hopper.cost_model import H200, TileSchedule, microseconds, tiled_plans
 from warploom.kernels.hopper.dispatch import HopperDispatch, block_scales_of, dispatch_for
-from warploom.kernels.hopper.exchanged import kernel_of as hopper_kernel
+from warploom.kernels.hopper.kernel_of import kernel_of as hopper_kernel
 from warploom.kernels.hopper.plan import HOPPER, BlockScales, Plan, Tile
 from warploom.kernels.plan import DTYPES, Epilogue
 from warploom.kernels.prepared import Dispatch, PreparedGemm, gpu_of

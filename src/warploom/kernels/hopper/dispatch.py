@@ -9,13 +9,11 @@ import numpy as np
 
 from warploom.gpu.arrays import as_numpy, is_foreign_type
 from warploom.kernels.hopper.cost_model import TileSchedule, choose, microseconds, schedules, tile_counts
-from warploom.kernels.hopper.plan import SCALE_BLOCK, SPAN, BlockScales, Plan, Tile
+from warploom.kernels.hopper.exchanged_dispatch import ExchangedDispatch, VectorDispatch, matrix_map, operand_map
+from warploom.kernels.hopper.plan import SCALE_BLOCK, BlockScales, Plan, Tile
 from warploom.kernels.hopper.tuned_tiles import choose_tuned
-from warploom.kernels.plan import BLOCK, size_of
-from warploom.kernels.problem import Operands, Problem, aligned, array_error, line_strides, transposed
+from warploom.kernels.problem import Operands, Problem, array_error, transposed
 from warploom.layout import TensorMap, strided
-
-_L2_PROMOTION = 256  # bytes that L2 fetches at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ class HopperDispatch:
     @property
     def stores_by_address(self) -> bool:
         """True if the kernel needs the address of D in addition to the tensor map of D."""
-        return self.plan.stores_by_address and not self.plan.tile.exchanged
+        return self.plan.stores_by_address
 
     @property
     def workspace(self) -> tuple[int, int] | None:
@@ -60,39 +58,20 @@ class HopperDispatch:
     def tensor_maps(self, operands: Operands, d: Any) -> dict[str, TensorMap]:
         """Return the tensor maps of A, B, C and D by parameter. Without C, the third map is also that of D."""
         plan, tile = self.plan, self.plan.tile
-        b = transposed(operands.b)
-        if tile.exchanged:  # operand A of the plan is B transposed
-            return {
-                "a": self._operand_map(operands.a, "b", plan.b, plan.b_major, tile.columns, SPAN),
-                "b": self._operand_map(b, "a", plan.a, plan.a_major, tile.rows, SPAN),
-            }
-        of_d = self._result_map(d, "d")
+        of_d, b = self._result_map(d, "d"), transposed(operands.b)
         return {
-            "a": self._operand_map(operands.a, "a", plan.a, plan.a_major, tile.rows, plan.span_a),
-            "b": self._operand_map(b, "b", plan.b, plan.b_major, tile.columns // tile.cluster, SPAN),
+            "a": operand_map(plan, operands.a, "a", tile.rows),
+            "b": operand_map(plan, b, "b", tile.columns // tile.cluster),
             "c": of_d if operands.c is None else self._result_map(operands.c, "c"),
             "d": of_d,
         }
 
-    def _operand_map(self, array: Any, name: str, type_word: str, major: str, lines: int, span: int) -> TensorMap:
-        """Return the tensor map of A, or of B transposed. A box has `lines` rows and `span` bytes of K."""
-        if major == "k":
-            return self._map(array, name, (lines, span // size_of(type_word)), span, type_word)
-        return self._map(transposed(array), name, (self.plan.stage_k, BLOCK), SPAN, type_word)
-
     def _result_map(self, array: Any, name: str) -> TensorMap:
         span = self.plan.box_row_bytes
-        return self._map(array, name, (64, self.plan.box_columns), span if span > 16 else 0, "")
-
-    def _map(self, array: Any, name: str, box: tuple[int, int], swizzle: int, type_word: str) -> TensorMap:
-        whole = (1, *box) if self.plan.rank(name) == 3 else box
-        dtype = "tf32" if type_word == "tf32" else None
-        return TensorMap.tiled(array, whole, swizzle=swizzle, dtype=dtype, l2_promotion=_L2_PROMOTION)
+        return matrix_map(self.plan, array, name, (64, self.plan.box_columns), span if span > 16 else 0, "")
 
     def unused_pointers(self, operands: Operands) -> tuple[str, ...]:
         """Return the names of the pointer parameters without an array."""
-        if self.plan.tile.exchanged:
-            return operands.missing("row_scales", "column_scales", "bias")
         missing = operands.missing("row_scales", "column_scales", "bias", "metadata", "ends")
         missing += () if self.stores_by_address else ("d_start",)
         return missing if self.workspace is not None else (*missing, "partial", "flags")
@@ -102,15 +81,6 @@ class HopperDispatch:
 
         `start` is the array that the kernel writes. Its rows are padded. `d` is a view of `start` without the padding.
         """
-        if self.plan.tile.exchanged:
-            c = None if operands.c is None else aligned(operands.c)
-            return [
-                *self.tensor_maps(operands, d).values(),
-                *(start if c is None else c.base, start),
-                *(operands.row_scales, operands.column_scales, operands.bias),
-                *(np.float32(alpha), np.float32(beta)),
-                *self.numbers(d, operands._replace(c=c)),
-            ]
         rows, columns = dense_scales(operands.row_scales), dense_scales(operands.column_scales)
         operands = operands._replace(row_scales=rows, column_scales=columns)
         return [
@@ -124,15 +94,8 @@ class HopperDispatch:
         ]
 
     def numbers(self, d: Any, operands: Operands) -> tuple[int, ...]:
-        """Return the last kernel arguments: strides of D, sizes, and strides of block scales.
-
-        For an exchanged tile, they are strides of C and D, and sizes. Errors: UsageError kernels.layout.
-        """
+        """Return the last kernel arguments: strides of D, sizes, and strides of block scales."""
         problem, schedule, layout = self.problem, self.schedule, strided(d)
-        if self.plan.tile.exchanged:
-            lines = (line_strides(*each, 1) for each in (("C", d if operands.c is None else operands.c), ("D", d)))
-            strides, planes = zip(*lines, strict=True)
-            return (*strides, *planes, problem.m, problem.n, *tile_counts(problem, self.plan), schedule.stages)
         return (
             layout.strides[-2],
             layout.strides[0] if self.plan.batched else 0,
@@ -144,14 +107,21 @@ class HopperDispatch:
         )
 
 
+def dispatch_of(problem: Problem, plan: Plan, schedule: TileSchedule) -> HopperDispatch | ExchangedDispatch:
+    """Return the launch of the kernel of a plan."""
+    if not plan.tile.exchanged:
+        return HopperDispatch(problem, plan, schedule)
+    return (VectorDispatch if plan.tile.is_vector else ExchangedDispatch)(problem, plan, schedule)
+
+
 @lru_cache(maxsize=256)
-def dispatch_for(problem: Problem, plan: Plan, tile: Tile | None, gpu: str) -> HopperDispatch:
+def dispatch_for(problem: Problem, plan: Plan, tile: Tile | None, gpu: str) -> HopperDispatch | ExchangedDispatch:
     """Return a launch with `tile`. Without `tile`, use the tuned tile of `gpu` or the best estimate."""
     if tile is None:
-        return HopperDispatch(problem, *(choose_tuned(gpu, problem, plan) if gpu else choose(problem, plan)))
+        return dispatch_of(problem, *(choose_tuned(gpu, problem, plan) if gpu else choose(problem, plan)))
     plan = plan.with_tile(tile)
     options = schedules(problem, plan)
-    return HopperDispatch(problem, plan, min(options, key=lambda each: microseconds(problem, plan, each)))
+    return dispatch_of(problem, plan, min(options, key=lambda each: microseconds(problem, plan, each)))
 
 
 # Block scales -----------------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from warploom.author import (
-    Kernel,
     Location,
     Register,
     RingState,
@@ -38,7 +37,7 @@ from warploom.author import (
     while_,
 )
 from warploom.kernels.epilogue import EpilogueArguments, EpilogueMath, unpack
-from warploom.kernels.hopper.gemm import gemm, load_lines
+from warploom.kernels.hopper.gemm import load_lines
 from warploom.kernels.hopper.mainloop import MainLoop
 from warploom.kernels.hopper.plan import HOPPER, SPAN, Plan, Tile
 from warploom.kernels.plan import BLOCK, size_of
@@ -126,11 +125,6 @@ def exchanged_gemm(
             with exchange.owns(quad):
                 exchange.add(sums, quad, thread)
                 store(sums, quad)
-
-
-def kernel_of(plan: Plan) -> Kernel:
-    """Return the Hopper kernel of a plan."""
-    return (exchanged_gemm if plan.tile.exchanged else gemm).at(plan=plan)
 
 
 def prefetch_weights(plan: Plan, weights: Any, part: Part, row: Any, batch: Any) -> None:

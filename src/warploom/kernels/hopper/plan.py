@@ -27,6 +27,11 @@ _MOST_ACCUMULATORS = {1: 128, 2: 128, 3: 96}  # most accumulator registers of on
 _RESERVED = 1024  # bytes of shared memory that the system takes from each CTA
 _MAX_CTAS = 4  # of a multiprocessor, so that a thread has at least 72 registers
 _EXCHANGED_NAMES = str.maketrans("ab", "ba")
+VECTOR_THREADS = 128
+"""Threads of a CTA whose tile has fewer than 8 columns."""
+VECTOR_COLUMNS = (1, 2, 4)
+"""Numbers of columns of exchanged tiles without tensor cores."""
+_MAX_LOADS = 32  # of 16 bytes that a thread has in flight
 EXCHANGED_COLUMNS = (8, 16, 24, 32, 48, 64)
 """Numbers of columns of exchanged tiles."""
 PROMOTION_STAGES = 4
@@ -49,7 +54,8 @@ class Tile:
     column before the next tile column.
 
     With `exchanged`, the kernel computes the transpose of D, for few rows of A: the rows of the tile are columns of B,
-    and its columns are rows of A. The CTAs of a cluster share one tile along K.
+    and its columns are rows of A. The CTAs of a cluster share one tile along K. If such a tile has fewer than 8
+    columns, the kernel uses no tensor cores, and each thread has `stages` loads of each row in flight.
     """
 
     rows: int = 128
@@ -60,6 +66,11 @@ class Tile:
     pingpong: bool = False
     buffers: int = 2
     exchanged: bool = False
+
+    @property
+    def is_vector(self) -> bool:
+        """True if the kernel of the tile uses no tensor cores."""
+        return self.exchanged and self.columns < 8
 
     @property
     def consumers(self) -> int:
@@ -73,7 +84,9 @@ class Tile:
 
     @property
     def threads(self) -> int:
-        """Number of threads of a CTA, including the producer: a warpgroup, or one warp in an exchanged tile."""
+        """Number of threads of a CTA. The producer has a warpgroup, or one warp if the tile is exchanged."""
+        if self.is_vector:
+            return VECTOR_THREADS
         return 128 * self.consumers + (32 if self.exchanged else 128)
 
 
@@ -142,14 +155,34 @@ class Plan(GemmPlan):
         tile = self.tile
         if self.sparse or self.grouped or self.block_scales:
             yield "an exchanged tile has no sparse A, no groups of rows and no block scales"
+        if tile.is_vector:
+            yield from self._vector_errors()
+            return
         if tile.cluster not in (1, 2, 4, 8):
             yield f"a cluster has {tile.cluster} CTAs; expected 1, 2, 4 or 8"
         if tile.rows not in (64, 128) or tile.pingpong:
             yield f"the exchanged tile has {tile.rows} rows; expected 64 or 128, without pingpong"
         widths = (64,) if self.b_major == "n" else EXCHANGED_COLUMNS
         if tile.columns not in widths:
-            yield f"the exchanged tile has {tile.columns} columns; expected {one_of(list(map(str, widths)))}"
+            yield f"the exchanged tile has {tile.columns} columns; expected {one_of(widths)}"
         yield from self._stage_errors()
+
+    def _vector_errors(self) -> Iterator[str]:
+        tile, types = self.tile, (self.a, self.b, self.accumulator)
+        if types not in (("bf16", "bf16", "f32"), ("f16", "f16", "f32")) or (self.a_major, self.b_major) != ("k", "k"):
+            yield (
+                f"a tile of {tile.columns} columns multiplies {self.a} by {self.b} with {self.accumulator} accumulators,"
+                " not only along K; expected bf16 or f16 along K with f32 accumulators"
+            )
+        if (
+            tile.rows not in (4, 8, 16) or tile.columns not in VECTOR_COLUMNS or tile.cluster > 1 or tile.pingpong
+            or tile.rows * tile.stages > _MAX_LOADS
+        ):  # fmt: skip
+            yield (
+                f"the tile has {tile.rows} rows, {tile.columns} columns, {tile.stages} stages and clusters of"
+                f" {tile.cluster}; expected 4, 8 or 16 rows, {one_of(VECTOR_COLUMNS)} columns, at most {_MAX_LOADS}"
+                " loads of rows in all stages, and no cluster"
+            )
 
     def _stage_errors(self) -> Iterator[str]:
         tile = self.tile
@@ -300,6 +333,8 @@ class Plan(GemmPlan):
     def shared_bytes(self) -> int:
         """Dynamic shared memory of a CTA, including its mbarriers. Units: bytes."""
         tile = self.tile
+        if tile.is_vector:
+            return 4 * tile.threads // 32 * tile.rows * tile.columns
         if tile.exchanged:
             return tile.stages * (self.stage_bytes + 16) + self.received_bytes + 8
         return tile.stages * (self.stage_bytes + 16) + tile.consumers * (tile.buffers * self.buffer_bytes + 8)
