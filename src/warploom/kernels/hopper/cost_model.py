@@ -73,7 +73,13 @@ def schedules(problem: Problem, plan: Plan) -> Iterator[TileSchedule]:
     tiles = prod(tile_counts(problem, plan)) * problem.batch
     stages = ceil(problem.k / plan.stage_k)
     if tile.exchanged:
-        yield TileSchedule(tiles * tile.cluster, 0, tiles, stages)
+        ctas = tiles * tile.cluster
+        if tile.cluster == 1 and not tile.is_vector:
+            slots = H200.multiprocessors * plan.ctas_per_sm
+            if tiles % slots:
+                yield TileSchedule(min(tiles * stages, slots), tiles, tiles, stages)
+            ctas = min(ctas, slots)
+        yield TileSchedule(ctas, 0, tiles, stages)
         return
     clusters = H200.multiprocessors // tile.cluster
     yield TileSchedule(min(tiles, clusters) * tile.cluster, 0, tiles, stages)

@@ -1,7 +1,8 @@
 """GEMM kernel for few rows of A: it computes the transpose of D, so that columns of B are the rows of wgmma.
 
-Each cluster computes one tile. Its CTAs multiply different parts of K, exchange the sums through distributed shared
-memory, and store the elements of D one by one. The plan is that of the exchanged problem (see `Plan`).
+Without clusters, the CTAs are persistent and may share tiles along K (see `tile_scheduler`). Otherwise each cluster
+computes one tile: its CTAs multiply different parts of K and exchange the sums through distributed shared memory. The
+threads store the elements of D one by one. The plan is that of the exchanged problem (see `Plan`).
 """
 
 # Annotations of a kernel's parameters are PTX types.
@@ -9,8 +10,6 @@ memory, and store the elements of D one by one. The plan is that of the exchange
 # pyright: reportUnknownVariableType=false
 
 from collections.abc import Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 from warploom.author import (
@@ -40,31 +39,51 @@ from warploom.kernels.epilogue import EpilogueArguments, EpilogueMath, unpack
 from warploom.kernels.hopper.gemm import load_lines
 from warploom.kernels.hopper.mainloop import MainLoop
 from warploom.kernels.hopper.plan import HOPPER, SPAN, Plan, Tile
-from warploom.kernels.plan import BLOCK, size_of
+from warploom.kernels.hopper.tile_scheduler import PartialSums, Sizes, TileScheduler
+from warploom.kernels.plan import BLOCK, size_of, tile_position
 from warploom.kernels.ptx import ptx
 
 _DEFAULT = Plan(tile=Tile(64, 8, exchanged=True))
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Part of a tile along K: the stages from `first` to below `last`."""
+# Variants under measurement.
+PREFETCHED = 0  # stages that are prefetched to L2 before the previous grid ends
+LATE = False  # the next grid may start after the last copy, not at the start
 
-    first: Any
-    last: Any
+
+class Part:
+    """Part of one tile along K, the only work item of a CTA in a cluster. Its interface is that of `TileScheduler`."""
+
+    def __init__(self, sizes: Sizes, shape: Tile, rank: Any) -> None:
+        self.sizes, self.shape = sizes, shape
+        self.first = rank * sizes.k_tiles // shape.cluster
+        self.last = (rank + 1) * sizes.k_tiles // shape.cluster
+        self.left = new(u32, 1)
+
+    def has_next(self) -> Any:
+        """Return a predicate that is true before `take`."""
+        return self.left != 0
+
+    def take(self) -> None:
+        """Make the part the current work item."""
+        self.left.set(0)
+
+    def origin(self) -> tuple[Any, Any, Any]:
+        """Return the first row, the first column and the batch of the tile."""
+        return tile_origin(special("clusterid.x"), self.sizes, self.shape)
 
 
 @kernel(target=HOPPER)
 def exchanged_gemm(
-    a: tensor_map, b: tensor_map, c: pointer("b8"), d: pointer("b8"), row_scales: pointer("f32"),
-    column_scales: pointer("f32"), bias: pointer("f32"), alpha: f32, beta: f32,
+    a: tensor_map, b: tensor_map, c: pointer("b8"), d: pointer("b8"), partial: pointer("b32"), flags: pointer("u32"),
+    row_scales: pointer("f32"), column_scales: pointer("f32"), bias: pointer("f32"), alpha: f32, beta: f32,
     c_stride: u32, d_stride: u32, c_plane: u64, d_plane: u64, m: u32, n: u32, m_tiles: u32, n_tiles: u32, k_tiles: u32,
-    *, plan: Plan = _DEFAULT,
+    split: u32, tiles: u32, *, plan: Plan = _DEFAULT,
 ) -> None:  # fmt: skip
-    """Compute D = epilogue(A B). The grid has a cluster for each tile of each batch.
+    """Compute D = epilogue(A B).
 
-    The parameters are those of the caller's problem. `m_tiles` and `n_tiles` are the numbers of tiles along M and N,
-    and `k_tiles` is the number of stages. `Epilogue` describes the scales, `bias`, `alpha` and `beta`.
+    The parameters are those of the caller's problem. `m_tiles` and `n_tiles` are the numbers of tiles along M and N.
+    `gemm` describes the other parameters.
 
     Units: bytes for strides and planes.
     """
@@ -78,20 +97,14 @@ def exchanged_gemm(
     thread = special("tid.x")
     group = ptx.shfl_idx(thread >> 7, 0, 31, -1)
     produces = thread == 128 * tile.consumers
-    number = special("clusterid.x")
-    row = number // m_tiles
-    column = (number - row * m_tiles) * tile.columns
-    batch = new(u32, 0)
-    if plan.batched:
-        batch.set(row // n_tiles)
-        row = row - batch * n_tiles
-    row = row * tile.rows
-    rank = exchange.rank
-    part = Part(rank * k_tiles // tile.cluster, (rank + 1) * k_tiles // tile.cluster)
+    # Rows of the kernel are columns of D.
+    sizes = Sizes(n, n_tiles, m_tiles, k_tiles, split, tiles, 0)
+    items = TileScheduler(sizes, tile) if tile.cluster == 1 else Part(sizes, tile, exchange.rank)
     with when(produces):
         for tensor in (a, b):
             ptx.prefetch(Location(tensor), level="tensormap")
-        prefetch_weights(plan, b, part, row, batch)
+        if PREFETCHED:
+            prefetch_weights(plan, b, items)
     with when(thread == 0):
         stages.start()
         exchange.start()
@@ -102,37 +115,73 @@ def exchanged_gemm(
     else:
         ptx.bar(0)
     # The previous grid of the stream may still write A or B until here.
-    ptx.griddepcontrol_launch_dependents()
+    if not LATE:
+        ptx.griddepcontrol_launch_dependents()
     ptx.griddepcontrol_wait()
     state = stages.state()
     start_of_weights, start_of_tokens = weights.address(), tokens.address()
     with when(group == tile.consumers):
         with when(produces):
-            produce(plan, part, state, (b, start_of_weights), (a, start_of_tokens), (row, column, batch))
+            produce(plan, items, state, (b, start_of_weights), (a, start_of_tokens))
+            if LATE:
+                ptx.griddepcontrol_launch_dependents()
     with otherwise():
         mine = thread & 127
         sums = [new(plan.register_type, 0) for _ in range(plan.accumulators)]
         multiply = MainLoop(plan, state, group, mine, start_of_weights, start_of_tokens, None, None)
-        # A part is empty if the tile has fewer stages than the cluster has CTAs.
-        with when(part.first != part.last) if tile.cluster > 1 else nullcontext():
-            multiply(part, sums, lambda: None)
-        # Rows of the kernel are columns of D.
         arguments = EpilogueArguments(alpha, beta, column_scales, row_scales, bias, n, m, d, d_stride, d_plane)
-        store = Store(plan, arguments, (c, c_stride, c_plane), row + group * 64, column, batch, mine)
-        exchange.send(sums, thread)
-        exchange.wait()
-        for quad in range(tile.columns // 8):
-            with exchange.owns(quad):
-                exchange.add(sums, quad, thread)
-                store(sums, quad)
+
+        def store() -> Store:
+            row, column, batch = origin_of(items)
+            return Store(plan, arguments, (c, c_stride, c_plane), row + group * 64, column, batch, mine)
+
+        if isinstance(items, Part):
+            # The part is empty if the tile has fewer stages than the cluster has CTAs.
+            with when(items.first != items.last):
+                multiply(items, sums, lambda: None)
+            exchange.send(sums, thread)
+            exchange.wait()
+            stores = store()
+            for quad in range(tile.columns // 8):
+                with when(exchange.rank == quad % tile.cluster):
+                    exchange.add(sums, quad, thread)
+                    stores(sums, quad)
+            return
+        partial_sums = PartialSums(plan, items, partial, flags, group, mine)
+        with while_(items.has_next):
+            items.take()
+            multiply(items, sums, lambda: None)
+            with when(items.last != k_tiles):
+                partial_sums.store(sums)
+            with otherwise():
+                with when(items.first != 0):
+                    partial_sums.add(sums)
+                stores = store()
+                for quad in range(tile.columns // 8):
+                    stores(sums, quad)
 
 
-def prefetch_weights(plan: Plan, weights: Any, part: Part, row: Any, batch: Any) -> None:
+def tile_origin(number: Any, sizes: Sizes, shape: Tile) -> tuple[Any, Any, Any]:
+    """Return the first row, the first column and the batch of a tile."""
+    row, column, batch = tile_position(number, sizes.m_tiles, sizes.n_tiles, shape.group)
+    return row * shape.rows, column * shape.columns, batch
+
+
+def origin_of(items: TileScheduler | Part) -> tuple[Any, Any, Any]:
+    """Return the first row, the first column and the batch of the current tile."""
+    return items.origin(0) if isinstance(items, TileScheduler) else items.origin()
+
+
+def prefetch_weights(plan: Plan, weights: Any, items: Any) -> None:
     """Copy the first stages of the weights to L2, while the previous grid of the stream still runs."""
     # A prefetch returns no data, and L2 keeps the data that the previous grid writes later.
-    end = ptx.min(part.last, part.first + plan.tile.stages, type=u32)
+    if isinstance(items, TileScheduler):
+        items = TileScheduler(items.sizes, items.shape)
+        items.take()
+    row, _, batch = origin_of(items)
+    end = ptx.min(items.last, items.first + PREFETCHED, type=u32)
     blocks = 1 if plan.a_major == "k" else plan.tile.rows // BLOCK
-    for k_tile in loop(part.first, end):
+    for k_tile in loop(items.first, end):
         k = k_tile * plan.stage_k
         for block in range(blocks):
             line = row + block * BLOCK if block else row
@@ -141,22 +190,24 @@ def prefetch_weights(plan: Plan, weights: Any, part: Part, row: Any, batch: Any)
             ptx.cp_async_bulk_prefetch_tensor(source, dim=f"{plan.rank('a')}d")
 
 
-def produce(
-    plan: Plan, part: Part, ring: RingState, weights: tuple[Any, Any], tokens: tuple[Any, Any], origin: tuple[Any, ...]
-) -> None:
-    """Copy the stages of a part to shared memory. `weights` and `tokens` are (tensor map, address of first stage)."""
-    tile, (row, column, batch) = plan.tile, origin
-    k_tile, k = new(u32, part.first), new(u32, part.first * plan.stage_k)
-    with while_(lambda: k_tile < part.last):
-        ring.wait_empty()
-        ptx.mbarrier_arrive_expect_tx(ring.barrier(), plan.stage_bytes)
-        of_weights = weights[1] + ring.stage * (tile.rows * SPAN)
-        of_tokens = tokens[1] + ring.stage * (tile.columns * SPAN)
-        load_lines(weights[0], plan.a_major, of_weights, ring, (k, row, batch)[: plan.rank("a")], tile.rows, None)
-        load_lines(tokens[0], plan.b_major, of_tokens, ring, (k, column, batch)[: plan.rank("b")], tile.columns, None)
-        k += plan.stage_k
-        k_tile += 1
-        ring.advance()
+def produce(plan: Plan, items: Any, ring: RingState, weights: tuple[Any, Any], tokens: tuple[Any, Any]) -> None:
+    """Copy all work items to shared memory. `weights` and `tokens` are (tensor map, address of the first stage)."""
+    tile = plan.tile
+    with while_(items.has_next):
+        items.take()
+        row, column, batch = origin_of(items)
+        k_tile, k = new(u32, items.first), new(u32, items.first * plan.stage_k)
+        with while_(lambda: k_tile < items.last):
+            ring.wait_empty()
+            ptx.mbarrier_arrive_expect_tx(ring.barrier(), plan.stage_bytes)
+            for (tensor, start), name, major, lines, line in (
+                (weights, "a", plan.a_major, tile.rows, row), (tokens, "b", plan.b_major, tile.columns, column),
+            ):  # fmt: skip
+                target = start + ring.stage * (lines * SPAN)
+                load_lines(tensor, major, target, ring, (k, line, batch)[: plan.rank(name)], lines, None)
+            k += plan.stage_k
+            k_tile += 1
+            ring.advance()
 
 
 class Exchange:
@@ -184,10 +235,6 @@ class Exchange:
             each = (self.cluster - 1) * self.threads * self.bytes
             ptx.mbarrier_arrive_expect_tx(self.barrier.at(0), mine * each)
 
-    def owns(self, quad: int) -> Any:
-        """Return a context whose code runs only in the CTA to which a quad belongs."""
-        return nullcontext() if self.cluster == 1 else when(self.rank == quad % self.cluster)
-
     def _place(self, quad: int, sender: Any, thread: Any) -> Register:
         """Return the address of the sums that the CTA `sender` sends for a quad. The owner of the quad sends none."""
         owner = quad % self.cluster
@@ -202,7 +249,7 @@ class Exchange:
 
     def send(self, sums: Sequence[Register], thread: Any) -> None:
         """Send the sums of all quads to their owners."""
-        for quad in range(self.quads if self.cluster > 1 else 0):
+        for quad in range(self.quads):
             owner = quad % self.cluster
             with when(self.rank != owner):
                 place, barrier = (
@@ -216,16 +263,12 @@ class Exchange:
 
     def wait(self) -> None:
         """Wait until all sums for this CTA have arrived."""
-        if self.cluster == 1:
-            return
         with when(self.rank < self.quads), forever() as waiting:
             done = ptx.mbarrier_try_wait(self.barrier.at(0), 0, parity=True, sem="acquire", scope="cluster")
             waiting.leave(done)
 
     def add(self, sums: Sequence[Register], quad: int, thread: Any) -> None:
         """Add the received sums of a quad to its sums, in the order of the parts of K."""
-        if self.cluster == 1:
-            return
         mine = self._registers(sums, quad)
         vector = {"vec": f"v{len(mine)}", "type": self.plan.register_type}
         parts = [

@@ -23,7 +23,6 @@ class ExchangedDispatch:
     schedule: TileSchedule
 
     programmatic = True
-    workspace = None
     stores_by_address = False
     alignment = 1
 
@@ -31,6 +30,14 @@ class ExchangedDispatch:
     def grid(self) -> int:
         """Number of CTAs of the launch."""
         return self.schedule.ctas
+
+    @property
+    def workspace(self) -> tuple[int, int] | None:
+        """Number of 32-bit words and of zeroed flags for tiles that are cut along K; None without such tiles."""
+        if self.schedule.split == 0:
+            return None
+        flags = self.schedule.ctas * self.plan.tile.tile_consumers
+        return flags * 128 * self.plan.accumulators, flags
 
     @property
     def cluster(self) -> int:
@@ -47,7 +54,8 @@ class ExchangedDispatch:
 
     def unused_pointers(self, operands: Operands) -> tuple[str, ...]:
         """Return the names of the pointer parameters without an array."""
-        return operands.missing("row_scales", "column_scales", "bias")
+        missing = operands.missing("row_scales", "column_scales", "bias")
+        return missing if self.workspace is not None or self.plan.tile.is_vector else (*missing, "partial", "flags")
 
     def arguments(self, operands: Operands, d: Any, start: Any, alpha: float, beta: float) -> list[Any]:
         """Return the kernel arguments for NumPy arrays.
@@ -58,6 +66,7 @@ class ExchangedDispatch:
         return [
             *self._matrices(operands, d),
             *(start if c is None else c.base, start),
+            *self._partial_sums(),
             *(operands.row_scales, operands.column_scales, operands.bias),
             *(np.float32(alpha), np.float32(beta)),
             *self.numbers(d, operands._replace(c=c)),
@@ -67,9 +76,14 @@ class ExchangedDispatch:
         """Return the arguments for A and B."""
         return tuple(self.tensor_maps(operands, d).values())
 
+    def _partial_sums(self) -> tuple[Any, ...]:
+        """Return the arguments for partial sums and flags."""
+        return tuple(np.zeros(count, np.uint32) for count in self.workspace or (0, 0))
+
     def numbers(self, d: Any, operands: Operands) -> tuple[int, ...]:
         """Return the last kernel arguments: strides of C and D in bytes, and sizes. Errors: UsageError kernels.layout."""
-        return *_strides(operands, d), *self._sizes(), self.schedule.stages
+        schedule = self.schedule
+        return *_strides(operands, d), *self._sizes(), schedule.stages, schedule.split, schedule.tiles
 
     def _sizes(self) -> tuple[int, ...]:
         return self.problem.m, self.problem.n, *tile_counts(self.problem, self.plan)
@@ -83,6 +97,9 @@ class VectorDispatch(ExchangedDispatch):
     def tensor_maps(self, operands: Operands, d: Any) -> dict[str, TensorMap]:
         """Return an empty mapping, because the kernel has no tensor maps."""
         return {}
+
+    def _partial_sums(self) -> tuple[Any, ...]:
+        return ()
 
     def _matrices(self, operands: Operands, d: Any) -> tuple[Any, ...]:
         return aligned(operands.a).base, aligned(transposed(operands.b)).base

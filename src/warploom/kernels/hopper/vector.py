@@ -31,6 +31,8 @@ from warploom.kernels.hopper.plan import HOPPER, VECTOR_THREADS, Plan, Tile
 from warploom.kernels.plan import CHUNK, size_of
 from warploom.kernels.ptx import ptx
 
+PREFETCHED = 0
+LATE = False
 _DEFAULT = Plan(tile=Tile(8, 1, exchanged=True))
 _WARPS = VECTOR_THREADS // 32
 _STEP = VECTOR_THREADS * CHUNK  # bytes of a row that the CTA reads at once
@@ -76,11 +78,13 @@ def vector_gemm(
     tokens = lines(a, a_stride, a_plane, column, tile.columns, m)
     size = size_of(plan.a)
     chunks = k // (CHUNK // size)
-    for place in weights:
-        with guarded(thread < chunks):
-            ptx.prefetch(place.at(0, "global"), space="global", level="L2")
+    if PREFETCHED:
+        for place in weights:
+            with guarded(thread < chunks):
+                ptx.prefetch(place.at(0, "global"), space="global", level="L2")
     # The previous grid of the stream may still write A or B until here.
-    ptx.griddepcontrol_launch_dependents()
+    if not LATE:
+        ptx.griddepcontrol_launch_dependents()
     ptx.griddepcontrol_wait()
 
     sums = [[new(f32, 0.0) for _ in tokens] for _ in weights]
@@ -127,6 +131,8 @@ def vector_gemm(
         ]
         multiply(rest, lambda words: [ptx.cvt(words[0].view(plan.a), dtype="f32")])
 
+    if LATE:
+        ptx.griddepcontrol_launch_dependents()
     for own in sums:
         for total in own:
             for lanes in (16, 8, 4, 2, 1):
