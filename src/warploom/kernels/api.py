@@ -151,7 +151,7 @@ def run_gemm(
             return _run_on_numpy(planner, Operands(*operands), Options(*options), alpha, beta, device, start)
         gpu = gpu_of(number_of(a))
         dispatch = planner(Operands(*operands), _checked(Options(*options), alpha, beta, gpu), gpu)
-        ready = PreparedGemm(dispatch, _kernel(dispatch.plan), Operands(*operands))
+        ready = PreparedGemm(dispatch, kernel_of(dispatch.plan), Operands(*operands))
         if len(_PREPARED) >= _MAX_PREPARED:
             _PREPARED.clear()
         _PREPARED[key] = ready
@@ -209,7 +209,7 @@ def _run_on_numpy(
     made = whole[..., : problem.n]
     if operands.out is not None:
         made[...] = operands.out  # rows of no group are not written
-    kernel = _kernel(plan)
+    kernel = kernel_of(plan)
     args = dispatch.arguments(operands, made, whole, float(alpha), float(beta))
     run = start or launch
     run(kernel.module, grid=dispatch.grid, block=plan.tile.threads, shared=kernel.shared, args=args, device=device)
@@ -220,7 +220,8 @@ def _run_on_numpy(
 
 
 @cache
-def _kernel(plan: Plan | TensorPlan | WarpPlan) -> Kernel:
+def kernel_of(plan: Plan | TensorPlan | WarpPlan) -> Kernel:
+    """Return the kernel of a plan."""
     if isinstance(plan, Plan):
         return hopper_kernel(plan)
     return blackwell_kernel(plan) if isinstance(plan, TensorPlan) else ampere_kernel(plan)

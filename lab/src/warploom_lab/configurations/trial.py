@@ -100,9 +100,10 @@ class Instance:
 
 def _sizes(plan: AnyPlan) -> tuple[int, int, int]:
     """Return M, N and K of a small multiplication. Tiles at the edges are partial."""
-    tile = plan.tile
     if not isinstance(plan, Plan):
+        tile = plan.tile
         return tile.rows + 37, tile.columns + (13 if plan.unaligned else 16), 3 * plan.stage_k + 11
+    tile = plan.tile
     if tile.is_vector:
         return tile.columns * 3 // 2, tile.rows + 13, tile.stages * VECTOR_THREADS * 8 + 11
     if tile.exchanged:  # with promoted sums, one CTA promotes twice

@@ -4,11 +4,12 @@ The constants were fitted to times on an H200 (`tests/evidence/kernels_speed/h20
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import ceil, prod
 
 from warploom.diagnostics import UsageError
-from warploom.kernels.hopper.plan import METADATA, SPAN, STEP, Plan, Tile
+from warploom.kernels.hopper.plan import EXCHANGED_COLUMNS, METADATA, SPAN, STEP, VECTOR_COLUMNS, Plan, Tile
 from warploom.kernels.plan import size_of
 from warploom.kernels.problem import Problem
 
@@ -40,6 +41,7 @@ class Device:
 
 
 H200 = Device()
+_VECTOR_SHAPES = ((4, 2), (4, 4), (8, 1), (8, 2), (16, 1))  # rows and stages of tiles without tensor cores
 _BANK_BYTES = 128  # bytes of shared memory that are read in a clock
 _MAX_USEFUL_STAGES = 9
 _OVERLAP_NORM = 3.6  # exponent of the norm that combines two partly overlapping times
@@ -92,6 +94,8 @@ def schedules(problem: Problem, plan: Plan) -> Iterator[TileSchedule]:
 
 def microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) -> float:
     """Return the estimated time of a launch. Units: microseconds."""
+    if plan.tile.exchanged:
+        return _exchanged_microseconds(problem, plan, schedule)
     device = H200
     tile, size, out = plan.tile, size_of(plan.a), size_of(plan.d)
     overhead = device.issue if tile.tile_consumers > 1 else device.alone
@@ -122,6 +126,17 @@ def microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) -> float:
     return _overlapped(clocks / rate, transfer) + (end + device.launch) / rate
 
 
+def _exchanged_microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) -> float:
+    """Return the estimated time of a launch with an exchanged tile. Units: microseconds."""
+    size, out, (m, n, k) = size_of(plan.a), size_of(plan.d), (problem.m, problem.n, problem.k)
+    rate = H200.memory * 1e6
+    transfer = (size * (n * k + m * k) + out * m * n) * problem.batch / rate
+    slots = H200.multiprocessors * (4 if plan.tile.is_vector else plan.ctas_per_sm)
+    waves = schedule.ctas / slots
+    uneven = ceil(waves) / waves if waves > 1 else 1.0
+    return transfer * uneven + 2.5
+
+
 def _overlapped(first: float, second: float) -> float:
     return (first**_OVERLAP_NORM + second**_OVERLAP_NORM) ** (1 / _OVERLAP_NORM)
 
@@ -139,6 +154,26 @@ def tiled_plans(plan: Plan) -> Iterator[Plan]:
             yield from _with_max_stages(plan, Tile(64, columns, 2, 2, 16, pingpong=True, buffers=1))
 
 
+def exchanged_plans(problem: Problem, plan: Plan) -> Iterator[Plan]:
+    """Yield the plan with the exchanged tiles that suit the problem, if it has few rows."""
+    if problem.m > EXCHANGED_COLUMNS[-1] or plan.sparse or plan.grouped or plan.block_scales:
+        return
+    if problem.m <= VECTOR_COLUMNS[-1]:
+        columns = next(each for each in VECTOR_COLUMNS if each >= problem.m)
+        for rows, stages in _VECTOR_SHAPES:
+            with suppress(UsageError):
+                yield plan.with_tile(Tile(rows, columns, stages, exchanged=True))
+    columns = EXCHANGED_COLUMNS[-1] if problem.a_major == "m" else next(c for c in EXCHANGED_COLUMNS if c >= problem.m)
+    for rows in (64, 128):
+        for cluster in (1, 2, 4):
+            for ctas in (1, 2, 3):
+                made = plan.with_tile(Tile(rows, columns, 2, cluster, exchanged=True))
+                # The shared memory of a multiprocessor holds `ctas` CTAs.
+                stages = made.max_stages_of(ctas)
+                if stages > 2:
+                    yield made.with_tile(replace(made.tile, stages=stages))
+
+
 def _with_max_stages(plan: Plan, tile: Tile) -> Iterator[Plan]:
     try:
         made = plan.with_tile(tile)
@@ -149,8 +184,8 @@ def _with_max_stages(plan: Plan, tile: Tile) -> Iterator[Plan]:
 
 def configurations(problem: Problem, plan: Plan) -> Iterator[tuple[Plan, TileSchedule]]:
     """Yield (plan, schedule) for each legal tile of the plan and each schedule of the tile."""
-    for tiled in tiled_plans(plan):
-        if tiled.tile.cluster > 1 and problem.m <= tiled.tile.rows:
+    for tiled in (*tiled_plans(plan), *exchanged_plans(problem, plan)):
+        if tiled.tile.cluster > 1 and not tiled.tile.exchanged and problem.m <= tiled.tile.rows:
             continue  # the other CTA would have no rows
         yield from ((tiled, schedule) for schedule in schedules(problem, tiled))
 

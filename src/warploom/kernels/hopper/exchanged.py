@@ -120,11 +120,10 @@ def exchanged_gemm(
     ptx.griddepcontrol_wait()
     state = stages.state()
     start_of_weights, start_of_tokens = weights.address(), tokens.address()
-    with when(group == tile.consumers):
-        with when(produces):
-            produce(plan, items, state, (b, start_of_weights), (a, start_of_tokens))
-            if LATE:
-                ptx.griddepcontrol_launch_dependents()
+    with when(group == tile.consumers), when(produces):
+        produce(plan, items, state, (b, start_of_weights), (a, start_of_tokens))
+        if LATE:
+            ptx.griddepcontrol_launch_dependents()
     with otherwise():
         mine = thread & 127
         sums = [new(plan.register_type, 0) for _ in range(plan.accumulators)]
@@ -272,9 +271,11 @@ class Exchange:
         mine = self._registers(sums, quad)
         vector = {"vec": f"v{len(mine)}", "type": self.plan.register_type}
         parts = [
-            mine if sender == quad % self.cluster else ptx.ld(self._place(quad, sender, thread).at(0, "shared::cta"), **vector)
+            mine
+            if sender == quad % self.cluster
+            else ptx.ld(self._place(quad, sender, thread).at(0, "shared::cta"), **vector)
             for sender in range(self.cluster)
-        ]  # fmt: skip
+        ]
         for register, (first, *others) in zip(mine, zip(*parts, strict=True), strict=True):
             total = first
             for other in others:

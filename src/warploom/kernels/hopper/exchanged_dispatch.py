@@ -81,7 +81,7 @@ class ExchangedDispatch:
         return tuple(np.zeros(count, np.uint32) for count in self.workspace or (0, 0))
 
     def numbers(self, d: Any, operands: Operands) -> tuple[int, ...]:
-        """Return the last kernel arguments: strides of C and D in bytes, and sizes. Errors: UsageError kernels.layout."""
+        """Return the last kernel arguments: strides of C and D, and sizes. Errors: UsageError kernels.layout."""
         schedule = self.schedule
         return *_strides(operands, d), *self._sizes(), schedule.stages, schedule.split, schedule.tiles
 

@@ -171,8 +171,8 @@ class Plan(GemmPlan):
         tile, types = self.tile, (self.a, self.b, self.accumulator)
         if types not in (("bf16", "bf16", "f32"), ("f16", "f16", "f32")) or (self.a_major, self.b_major) != ("k", "k"):
             yield (
-                f"a tile of {tile.columns} columns multiplies {self.a} by {self.b} with {self.accumulator} accumulators,"
-                " not only along K; expected bf16 or f16 along K with f32 accumulators"
+                f"a tile of {tile.columns} columns multiplies {self.a} by {self.b} with {self.accumulator} accumulators"
+                f" (contiguous along {self.a_major} and {self.b_major}); expected bf16 or f16 along k with f32"
             )
         if (
             tile.rows not in (4, 8, 16) or tile.columns not in VECTOR_COLUMNS or tile.cluster > 1 or tile.pingpong
@@ -244,7 +244,9 @@ class Plan(GemmPlan):
             column_scales=own.row_scales,
             bias={"row": "column", "column": "row"}.get(own.bias, ""),
         )
-        a_major, b_major = ("k" if major == "k" else other for major, other in ((self.b_major, "m"), (self.a_major, "n")))
+        a_major, b_major = (
+            "k" if major == "k" else other for major, other in ((self.b_major, "m"), (self.a_major, "n"))
+        )
         return replace(
             self, a=self.b, b=self.a, a_major=a_major, b_major=b_major, epilogue=epilogue,
             broadcast=self.broadcast.translate(_EXCHANGED_NAMES), tile=tile,
@@ -347,7 +349,12 @@ class Plan(GemmPlan):
     @property
     def max_stages(self) -> int:
         """Largest number of stages for which this tile fits into shared memory."""
-        return self.tile.stages + (SHARED - self.shared_bytes) // (self.stage_bytes + 16)
+        return self.max_stages_of(1)
+
+    def max_stages_of(self, ctas: int) -> int:
+        """Return the largest number of stages for which this number of CTAs fits into a multiprocessor."""
+        room = (SHARED + _RESERVED) // ctas - _RESERVED
+        return self.tile.stages + (room - self.shared_bytes) // (self.stage_bytes + 16)
 
 
 def plan_for(

@@ -7,7 +7,7 @@ cluster end inside a tile, the cluster stores partial sums in global memory, and
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from warploom.author import Pointer, Register, forever, guarded, new, otherwise, special, u32, when, while_
 from warploom.kernels.hopper.plan import Plan, Tile
@@ -26,6 +26,13 @@ class Sizes:
     split: Any  # tiles that are cut along K
     tiles: Any  # tiles of all batches
     groups: Any
+
+
+class WorkItem(Protocol):
+    """Stages `first` to `last` - 1 of a tile."""
+
+    first: Any
+    last: Any
 
 
 class TileScheduler:

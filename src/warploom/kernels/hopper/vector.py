@@ -6,7 +6,7 @@ which are contiguous along K, and add the products in f32. The plan is that of t
 
 # Annotations of a kernel's parameters are PTX types.
 # pyright: reportInvalidTypeForm=false, reportUnknownParameterType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false
+# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false
 
 from typing import Any
 
@@ -31,6 +31,8 @@ from warploom.kernels.hopper.plan import HOPPER, VECTOR_THREADS, Plan, Tile
 from warploom.kernels.plan import CHUNK, size_of
 from warploom.kernels.ptx import ptx
 
+# B is read once, so it would only displace A in L1.
+_LOAD: dict[str, Any] = {"nc": True, "level1_eviction_priority": "L1::no_allocate", "vec": "v4", "type": "b32"}
 PREFETCHED = 0
 LATE = False
 _DEFAULT = Plan(tile=Tile(8, 1, exchanged=True))
@@ -68,14 +70,14 @@ def vector_gemm(
     wide = ptx.cvt(batch, dtype="u64")
     inside = ptx.mul_wide(thread, CHUNK, type=u32)
 
-    def lines(start: Any, stride: Any, plane: Any, first: Any, count: int, most: Any) -> list[Register]:
+    def line_places(start: Any, stride: Any, plane: Any, first: Any, count: int, most: Any) -> list[Register]:
         start = start + wide * plane + inside
         # Beyond the end, the last line is read again.
         clamped = (ptx.min(first + each if each else first, most - 1, type=u32) for each in range(count))
         return [new(u64, ptx.mad_wide(each, stride, start, type=u32)) for each in clamped]
 
-    weights = lines(b, b_stride, b_plane, row, tile.rows, n)
-    tokens = lines(a, a_stride, a_plane, column, tile.columns, m)
+    weights = line_places(b, b_stride, b_plane, row, tile.rows, n)
+    tokens = line_places(a, a_stride, a_plane, column, tile.columns, m)
     size = size_of(plan.a)
     chunks = k // (CHUNK // size)
     if PREFETCHED:
@@ -98,23 +100,32 @@ def vector_gemm(
                 for total, value in zip(own, values, strict=True):
                     ptx.fma(weight, value[position], total, rnd="rn", type=f32, out=total)
 
-    def chunk(place: Register, offset: int) -> Any:
-        return ptx.ld(place.at(offset, "global"), nc=True, level1_eviction_priority="L1::no_allocate", vec="v4", type="b32")
-
     def of_chunk(words: Any) -> list[Register]:
         return [each for word in words for each in unpack(plan.a, word)]
 
+    def of_element(words: Any) -> list[Register]:
+        return [ptx.cvt(words[0].view(plan.a), dtype="f32")]
+
     left = new("s32", (chunks - thread).view("s32"))  # chunks of this thread and of the threads after it
-    for count in dict.fromkeys((tile.stages, 1)):
-        with while_(lambda count=count: left > (count - 1) * VECTOR_THREADS):
+
+    def multiply_chunks(count: int) -> None:
+        """Multiply `count` chunks of each row as long as the thread has so many. All loads precede the products."""
+        with while_(lambda: left > (count - 1) * VECTOR_THREADS):
             read = [
-                [[chunk(place, _STEP * each) for place in places] for places in (weights, tokens)] for each in range(count)
+                [
+                    [ptx.ld(place.at(_STEP * each, "global"), **_LOAD) for place in places]
+                    for places in (weights, tokens)
+                ]
+                for each in range(count)
             ]
             for pairs in read:
                 multiply(pairs, of_chunk)
             for place in (*weights, *tokens):
                 place += _STEP * count
-            left -= VECTOR_THREADS * count
+            ptx.sub(left, VECTOR_THREADS * count, type="s32", out=left)
+
+    for count in dict.fromkeys((tile.stages, 1)):
+        multiply_chunks(count)
     # The last elements of a row are fewer than a chunk.
     last = chunks * (CHUNK // size)
     with when(thread < k - last):
@@ -122,14 +133,14 @@ def vector_gemm(
         rest = [
             [
                 [ptx.ld((start + back).at(0, "global"), type="b16")]
-                for start in lines(pointer_, stride, plane, first, count, most)
+                for start in line_places(pointer_, stride, plane, first, count, most)
             ]
             for pointer_, stride, plane, first, count, most in (
                 (b - inside, b_stride, b_plane, row, tile.rows, n),
                 (a - inside, a_stride, a_plane, column, tile.columns, m),
             )
         ]
-        multiply(rest, lambda words: [ptx.cvt(words[0].view(plan.a), dtype="f32")])
+        multiply(rest, of_element)
 
     if LATE:
         ptx.griddepcontrol_launch_dependents()
