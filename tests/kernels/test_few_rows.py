@@ -200,7 +200,7 @@ def test_an_illegal_tile_is_refused(plan: Plan, tile: Tile, message: str) -> Non
         plan.with_tile(tile)
 
 
-@pytest.mark.parametrize("m", [1, 5, 33, 64])
+@pytest.mark.parametrize("m", [1, 5, 17, 32])
 @pytest.mark.parametrize(("n", "k"), [(6144, 4096), (8192, 28672), (1000, 300)])
 def test_few_rows_have_an_exchanged_tile(m: int, n: int, k: int) -> None:
     plan, schedule = choose(Problem(m, n, k, 1, "bf16", "bf16", "k", "k"), Plan(tile=SMALL))

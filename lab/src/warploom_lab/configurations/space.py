@@ -10,16 +10,7 @@ from typing import Any
 from warploom.diagnostics import UsageError
 from warploom.kernels.ampere.plan import TILES, WarpPlan
 from warploom.kernels.hopper.cost_model import tiled_plans
-from warploom.kernels.hopper.plan import (
-    EXCHANGED_COLUMNS,
-    PROMOTION_STAGES,
-    SCALE_BLOCK,
-    SPAN,
-    VECTOR_COLUMNS,
-    BlockScales,
-    Plan,
-    Tile,
-)
+from warploom.kernels.hopper.plan import PROMOTION_STAGES, SCALE_BLOCK, SPAN, VECTOR_COLUMNS, BlockScales, Plan, Tile
 from warploom.kernels.plan import ACCUMULATORS, Epilogue, size_of
 from warploom_lab.configurations.covering_array import Space
 
@@ -128,12 +119,17 @@ _FEW_ROWS: dict[str, tuple[Any, ...]] = {
 EXCHANGED = Space(
     "exchanged",
     {
-        "types": _TYPES,
+        # The kernels of the other types differ only in the type of wgmma.
+        "types": tuple(
+            each
+            for each in _TYPES
+            if each[:2] in (("bf16", "bf16"), ("f16", "f16"), ("tf32", "tf32"), ("e4m3", "e5m2"), ("s8", "u8"))
+        ),
         **_FEW_ROWS,
         "majors": _MAJORS,
         "promotion": (0, PROMOTION_STAGES),
         "rows": (64, 128),
-        "columns": (64, *EXCHANGED_COLUMNS[:-1]),  # with 64 columns, every major is legal
+        "columns": (64, 8, 24),  # with 64 columns, every major is legal
         "cluster": (1, 2, 4, 8),
         "stages": (2, 3, _MAXIMUM_STAGES),
     },

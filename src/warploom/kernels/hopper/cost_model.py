@@ -41,7 +41,15 @@ class Device:
 
 
 H200 = Device()
-_VECTOR_SHAPES = ((4, 2), (4, 4), (8, 1), (8, 2), (16, 1))  # rows and stages of tiles without tensor cores
+# Exchanged tiles, measured on an H200.
+_VECTOR_RATE = 4.45  # TB/s
+_VECTOR_TIMES = {1: 1.0, 2: 1.02, 4: 1.12}  # by the number of columns, relative to one column
+_VECTOR_LAUNCH = 1.2  # microseconds
+_EXCHANGED_RATE = 4.2  # TB/s
+_CLUSTER_LAUNCH = {1: 1.7, 2: 1.5, 4: 4.5, 8: 6.0}  # microseconds by the number of CTAs of a cluster
+_SPLIT_LAUNCH = 4.5  # microseconds, with partial sums in global memory
+_AGAIN = 0.02  # microseconds per MB from L2
+_FEW = 32  # rows of A for which only exchanged tiles are considered
 _BANK_BYTES = 128  # bytes of shared memory that are read in a clock
 _MAX_USEFUL_STAGES = 9
 _OVERLAP_NORM = 3.6  # exponent of the norm that combines two partly overlapping times
@@ -75,13 +83,13 @@ def schedules(problem: Problem, plan: Plan) -> Iterator[TileSchedule]:
     tiles = prod(tile_counts(problem, plan)) * problem.batch
     stages = ceil(problem.k / plan.stage_k)
     if tile.exchanged:
-        ctas = tiles * tile.cluster
-        if tile.cluster == 1 and not tile.is_vector:
-            slots = H200.multiprocessors * plan.ctas_per_sm
-            if tiles % slots:
-                yield TileSchedule(min(tiles * stages, slots), tiles, tiles, stages)
-            ctas = min(ctas, slots)
-        yield TileSchedule(ctas, 0, tiles, stages)
+        slots = H200.multiprocessors * plan.ctas_per_sm
+        if tile.cluster > 1 or tile.is_vector:
+            yield TileSchedule(tiles * tile.cluster, 0, tiles, stages)
+        elif plan.ctas_per_sm == 1 and tiles % slots and stages > 1:
+            yield TileSchedule(min(tiles * stages, slots), tiles, tiles, stages)
+        else:
+            yield TileSchedule(min(tiles, slots), 0, tiles, stages)
         return
     clusters = H200.multiprocessors // tile.cluster
     yield TileSchedule(min(tiles, clusters) * tile.cluster, 0, tiles, stages)
@@ -123,18 +131,32 @@ def microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) -> float:
         clocks += device.uncached * read * min(1.0, operands / device.cache)
     transfer = (operands + out * problem.m * problem.n * problem.batch) / (device.memory * 1e6)
     rate = device.clock * 1e3
-    return _overlapped(clocks / rate, transfer) + (end + device.launch) / rate
+    time = _overlapped(clocks / rate, transfer) + (end + device.launch) / rate
+    return time * _unevenness(schedule.tiles) if problem.m <= 64 and schedule.split == 0 else time
 
 
 def _exchanged_microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) -> float:
     """Return the estimated time of a launch with an exchanged tile. Units: microseconds."""
-    size, out, (m, n, k) = size_of(plan.a), size_of(plan.d), (problem.m, problem.n, problem.k)
-    rate = H200.memory * 1e6
-    transfer = (size * (n * k + m * k) + out * m * n) * problem.batch / rate
-    slots = H200.multiprocessors * (4 if plan.tile.is_vector else plan.ctas_per_sm)
-    waves = schedule.ctas / slots
-    uneven = ceil(waves) / waves if waves > 1 else 1.0
-    return transfer * uneven + 2.5
+    tile, size = plan.tile, size_of(plan.a)
+    m, n, k = problem.m, problem.n, problem.k
+    weights, tokens = (size * lines * k * problem.batch / 1e6 for lines in (n, m))
+    stored = size_of(plan.d) * m * n * problem.batch / 1e6
+    if tile.is_vector:
+        slower = _VECTOR_TIMES[tile.columns]
+        return (weights + tokens + stored) / _VECTOR_RATE * slower + _VECTOR_LAUNCH
+    again = tokens * ceil(n / tile.rows)  # each tile reads all of its rows of A from L2
+    time = (weights + tokens + stored) / _EXCHANGED_RATE + again * _AGAIN
+    if schedule.split:
+        return time + _SPLIT_LAUNCH
+    waves = 1.0 if tile.cluster == 1 else max(1.0, schedule.ctas / (H200.multiprocessors * plan.ctas_per_sm))
+    return time * _unevenness(schedule.tiles * tile.cluster) + _CLUSTER_LAUNCH[tile.cluster] + waves - 1
+
+
+def _unevenness(tiles: int) -> float:
+    """Return the factor by which few tiles, some of which share a multiprocessor, take longer to read B."""
+    share = tiles / H200.multiprocessors
+    # A multiprocessor with more tiles than others gets a larger part of the bandwidth of the memory.
+    return (ceil(share) / share) ** (0.4 if share <= 2 else 0.1)
 
 
 def _overlapped(first: float, second: float) -> float:
@@ -160,18 +182,16 @@ def exchanged_plans(problem: Problem, plan: Plan) -> Iterator[Plan]:
         return
     if problem.m <= VECTOR_COLUMNS[-1]:
         columns = next(each for each in VECTOR_COLUMNS if each >= problem.m)
-        for rows, stages in _VECTOR_SHAPES:
-            with suppress(UsageError):
-                yield plan.with_tile(Tile(rows, columns, stages, exchanged=True))
+        with suppress(UsageError):  # for other types
+            yield plan.with_tile(Tile(4, columns, 4 if columns == 1 else 2, exchanged=True))
     columns = EXCHANGED_COLUMNS[-1] if problem.a_major == "m" else next(c for c in EXCHANGED_COLUMNS if c >= problem.m)
-    for rows in (64, 128):
-        for cluster in (1, 2, 4):
-            for ctas in (1, 2, 3):
-                made = plan.with_tile(Tile(rows, columns, 2, cluster, exchanged=True))
-                # The shared memory of a multiprocessor holds `ctas` CTAs.
-                stages = made.max_stages_of(ctas)
-                if stages > 2:
-                    yield made.with_tile(replace(made.tile, stages=stages))
+    tiles = ceil(problem.n / 64) * problem.batch
+    for cluster in (1, 2, 4, 8):
+        made = plan.with_tile(Tile(64, columns, 2, cluster, exchanged=True))
+        # Three CTAs fit into a multiprocessor, if the CTAs of two launches then run at the same time.
+        third = 1 < tiles * cluster / H200.multiprocessors <= 1.5
+        for ctas in (1, 2) if cluster == 1 else (3 if third else 2,):
+            yield made.with_tile(replace(made.tile, stages=max(2, made.max_stages_of(ctas))))
 
 
 def _with_max_stages(plan: Plan, tile: Tile) -> Iterator[Plan]:
@@ -184,7 +204,9 @@ def _with_max_stages(plan: Plan, tile: Tile) -> Iterator[Plan]:
 
 def configurations(problem: Problem, plan: Plan) -> Iterator[tuple[Plan, TileSchedule]]:
     """Yield (plan, schedule) for each legal tile of the plan and each schedule of the tile."""
-    for tiled in (*tiled_plans(plan), *exchanged_plans(problem, plan)):
+    exchanged = list(exchanged_plans(problem, plan))
+    # Tiles whose rows are mostly beyond the last row of A are slow.
+    for tiled in exchanged if exchanged and problem.m <= _FEW else (*exchanged, *tiled_plans(plan)):
         if tiled.tile.cluster > 1 and not tiled.tile.exchanged and problem.m <= tiled.tile.rows:
             continue  # the other CTA would have no rows
         yield from ((tiled, schedule) for schedule in schedules(problem, tiled))

@@ -46,9 +46,7 @@ from warploom.kernels.ptx import ptx
 _DEFAULT = Plan(tile=Tile(64, 8, exchanged=True))
 
 
-# Variants under measurement.
-PREFETCHED = 0  # stages that are prefetched to L2 before the previous grid ends
-LATE = False  # the next grid may start after the last copy, not at the start
+_PREFETCHED = 2  # stages that a CTA copies to L2 before the previous grid ends
 
 
 class Part:
@@ -103,7 +101,7 @@ def exchanged_gemm(
     with when(produces):
         for tensor in (a, b):
             ptx.prefetch(Location(tensor), level="tensormap")
-        if PREFETCHED:
+        if plan.starts_late:
             prefetch_weights(plan, b, items)
     with when(thread == 0):
         stages.start()
@@ -115,14 +113,14 @@ def exchanged_gemm(
     else:
         ptx.bar(0)
     # The previous grid of the stream may still write A or B until here.
-    if not LATE:
+    if not plan.starts_late:
         ptx.griddepcontrol_launch_dependents()
     ptx.griddepcontrol_wait()
     state = stages.state()
     start_of_weights, start_of_tokens = weights.address(), tokens.address()
     with when(group == tile.consumers), when(produces):
         produce(plan, items, state, (b, start_of_weights), (a, start_of_tokens))
-        if LATE:
+        if plan.starts_late:
             ptx.griddepcontrol_launch_dependents()
     with otherwise():
         mine = thread & 127
@@ -178,7 +176,7 @@ def prefetch_weights(plan: Plan, weights: Any, items: Any) -> None:
         items = TileScheduler(items.sizes, items.shape)
         items.take()
     row, _, batch = origin_of(items)
-    end = ptx.min(items.last, items.first + PREFETCHED, type=u32)
+    end = ptx.min(items.last, items.first + _PREFETCHED, type=u32)
     blocks = 1 if plan.a_major == "k" else plan.tile.rows // BLOCK
     for k_tile in loop(items.first, end):
         k = k_tile * plan.stage_k

@@ -25,6 +25,7 @@ SHARED = shared_bytes(90)  # shared memory of a CTA
 _MOST_REGISTERS = {1: 192, 2: 160, 3: 128}
 _MOST_ACCUMULATORS = {1: 128, 2: 128, 3: 96}  # most accumulator registers of one instruction
 _RESERVED = 1024  # bytes of shared memory that the system takes from each CTA
+_MAX_LATE = 3
 _MAX_CTAS = 4  # of a multiprocessor, so that a thread has at least 72 registers
 _EXCHANGED_NAMES = str.maketrans("ab", "ba")
 VECTOR_THREADS = 128
@@ -345,6 +346,12 @@ class Plan(GemmPlan):
     def ctas_per_sm(self) -> int:
         """Number of CTAs of an exchanged tile that fit into the shared memory of a multiprocessor."""
         return min((SHARED + _RESERVED) // (self.shared_bytes + _RESERVED), _MAX_CTAS)
+
+    @property
+    def starts_late(self) -> bool:
+        """True if the next grid of the stream starts after the last copy of this one, and then prefetches B."""
+        # As measured, this is faster unless three CTAs fit: then two whole grids fit, and the next may start at once.
+        return self.ctas_per_sm < _MAX_LATE
 
     @property
     def max_stages(self) -> int:

@@ -33,8 +33,6 @@ from warploom.kernels.ptx import ptx
 
 # B is read once, so it would only displace A in L1.
 _LOAD: dict[str, Any] = {"nc": True, "level1_eviction_priority": "L1::no_allocate", "vec": "v4", "type": "b32"}
-PREFETCHED = 0
-LATE = False
 _DEFAULT = Plan(tile=Tile(8, 1, exchanged=True))
 _WARPS = VECTOR_THREADS // 32
 _STEP = VECTOR_THREADS * CHUNK  # bytes of a row that the CTA reads at once
@@ -80,13 +78,10 @@ def vector_gemm(
     tokens = line_places(a, a_stride, a_plane, column, tile.columns, m)
     size = size_of(plan.a)
     chunks = k // (CHUNK // size)
-    if PREFETCHED:
-        for place in weights:
-            with guarded(thread < chunks):
-                ptx.prefetch(place.at(0, "global"), space="global", level="L2")
+    for place in weights:
+        with guarded(thread < chunks):
+            ptx.prefetch(place.at(0, "global"), space="global", level="L2")
     # The previous grid of the stream may still write A or B until here.
-    if not LATE:
-        ptx.griddepcontrol_launch_dependents()
     ptx.griddepcontrol_wait()
 
     sums = [[new(f32, 0.0) for _ in tokens] for _ in weights]
@@ -142,8 +137,8 @@ def vector_gemm(
         ]
         multiply(rest, of_element)
 
-    if LATE:
-        ptx.griddepcontrol_launch_dependents()
+    # A grid that starts earlier would take memory bandwidth for its prefetches from this one.
+    ptx.griddepcontrol_launch_dependents()
     for own in sums:
         for total in own:
             for lanes in (16, 8, 4, 2, 1):
