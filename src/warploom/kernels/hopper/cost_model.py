@@ -43,11 +43,13 @@ class Device:
 H200 = Device()
 # Exchanged tiles, measured on an H200.
 _VECTOR_RATE = 4.45  # TB/s
-_VECTOR_TIMES = {1: 1.0, 2: 1.02, 4: 1.12}  # by the number of columns, relative to one column
+_VECTOR_TIMES = {1: 1.0, 2: 1.04, 4: 1.27}  # by the number of columns, relative to one column
 _VECTOR_LAUNCH = 1.2  # microseconds
 _EXCHANGED_RATE = 4.2  # TB/s
-_CLUSTER_LAUNCH = {1: 1.7, 2: 1.5, 4: 4.5, 8: 6.0}  # microseconds by the number of CTAs of a cluster
+_CLUSTER_LAUNCH = {1: 1.55, 2: 1.5, 4: 3.0, 8: 6.0}  # microseconds by the number of CTAs of a cluster
 _SPLIT_LAUNCH = 4.5  # microseconds, with partial sums in global memory
+_WAVE = 2.0  # microseconds for each further wave of CTAs
+_MULTIPROCESSOR_RATE = 0.1  # TB/s
 _AGAIN = 0.02  # microseconds per MB from L2
 _FEW = 32  # rows of A for which only exchanged tiles are considered
 _BANK_BYTES = 128  # bytes of shared memory that are read in a clock
@@ -148,15 +150,18 @@ def _exchanged_microseconds(problem: Problem, plan: Plan, schedule: TileSchedule
     time = (weights + tokens + stored) / _EXCHANGED_RATE + again * _AGAIN
     if schedule.split:
         return time + _SPLIT_LAUNCH
-    waves = 1.0 if tile.cluster == 1 else max(1.0, schedule.ctas / (H200.multiprocessors * plan.ctas_per_sm))
-    return time * _unevenness(schedule.tiles * tile.cluster) + _CLUSTER_LAUNCH[tile.cluster] + waves - 1
+    waves = 1 if tile.cluster == 1 else ceil(schedule.ctas / (H200.multiprocessors * plan.ctas_per_sm))
+    launch = _CLUSTER_LAUNCH[tile.cluster] + _WAVE * (waves - 1)
+    units = schedule.tiles * tile.cluster
+    busiest = ceil(units / H200.multiprocessors) * ceil(schedule.stages / tile.cluster) * plan.stage_bytes / 1e6
+    return max(time * _unevenness(units), busiest / _MULTIPROCESSOR_RATE) + launch
 
 
 def _unevenness(tiles: int) -> float:
     """Return the factor by which few tiles, some of which share a multiprocessor, take longer to read B."""
     share = tiles / H200.multiprocessors
     # A multiprocessor with more tiles than others gets a larger part of the bandwidth of the memory.
-    return (ceil(share) / share) ** (0.4 if share <= 2 else 0.1)
+    return (ceil(share) / share) ** 0.15
 
 
 def _overlapped(first: float, second: float) -> float:
@@ -188,9 +193,12 @@ def exchanged_plans(problem: Problem, plan: Plan) -> Iterator[Plan]:
     tiles = ceil(problem.n / 64) * problem.batch
     for cluster in (1, 2, 4, 8):
         made = plan.with_tile(Tile(64, columns, 2, cluster, exchanged=True))
-        # Three CTAs fit into a multiprocessor, if the CTAs of two launches then run at the same time.
-        third = 1 < tiles * cluster / H200.multiprocessors <= 1.5
-        for ctas in (1, 2) if cluster == 1 else (3 if third else 2,):
+        share = tiles * cluster / H200.multiprocessors
+        if cluster == 1:
+            counts = (1, 3 if 2 < share <= 3 else 2)
+        else:  # with three CTAs for each multiprocessor, all CTAs of two launches fit
+            counts = (1 if share <= 1 else 3 if share <= 1.5 or cluster == 4 else 2,)
+        for ctas in counts:
             yield made.with_tile(replace(made.tile, stages=max(2, made.max_stages_of(ctas))))
 
 

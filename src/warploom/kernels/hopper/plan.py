@@ -25,8 +25,9 @@ SHARED = shared_bytes(90)  # shared memory of a CTA
 _MOST_REGISTERS = {1: 192, 2: 160, 3: 128}
 _MOST_ACCUMULATORS = {1: 128, 2: 128, 3: 96}  # most accumulator registers of one instruction
 _RESERVED = 1024  # bytes of shared memory that the system takes from each CTA
-_MAX_LATE = 3
-_MAX_CTAS = 4  # of a multiprocessor, so that a thread has at least 72 registers
+_MAX_CTAS = 3  # of a multiprocessor, for which the number of stages of exchanged tiles is chosen
+_REGISTERS = 65536  # of a multiprocessor
+_THREAD_REGISTERS = 128  # enough for every epilogue
 _EXCHANGED_NAMES = str.maketrans("ab", "ba")
 VECTOR_THREADS = 128
 """Threads of a CTA whose tile has fewer than 8 columns."""
@@ -348,10 +349,15 @@ class Plan(GemmPlan):
         return min((SHARED + _RESERVED) // (self.shared_bytes + _RESERVED), _MAX_CTAS)
 
     @property
+    def bounded_ctas(self) -> int:
+        """Number of CTAs of an exchanged tile for which the assembler limits the registers of a thread."""
+        return min(self.ctas_per_sm, _REGISTERS // (_THREAD_REGISTERS * self.tile.threads))
+
+    @property
     def starts_late(self) -> bool:
         """True if the next grid of the stream starts after the last copy of this one, and then prefetches B."""
         # As measured, this is faster unless three CTAs fit: then two whole grids fit, and the next may start at once.
-        return self.ctas_per_sm < _MAX_LATE
+        return self.ctas_per_sm < _MAX_CTAS
 
     @property
     def max_stages(self) -> int:
