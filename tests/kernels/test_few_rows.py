@@ -192,7 +192,7 @@ def test_exchanging_twice_gives_the_same_plan(plan: Plan) -> None:
         (Plan("s8", "s8", "s32", "s32", tile=SMALL), VECTOR, "multiplies s8 by s8 with s32 accumulators"),
         (Plan(b_major="n", tile=SMALL), VECTOR, "along m and k.; expected bf16 or f16 along k"),
         (Plan(tile=SMALL), replace(VECTOR, columns=3), "3 columns"),
-        (Plan(tile=SMALL), replace(VECTOR, rows=16, stages=4), "at most 32 loads"),
+        (Plan(tile=SMALL), replace(VECTOR, rows=16, stages=4), "at most 24 rows and columns in all stages"),
     ],
 )  # fmt: skip
 def test_an_illegal_tile_is_refused(plan: Plan, tile: Tile, message: str) -> None:

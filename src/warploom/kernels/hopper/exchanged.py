@@ -1,8 +1,9 @@
-"""GEMM kernel for few rows of A: it computes the transpose of D, so that columns of B are the rows of wgmma.
+"""GEMM kernel for few rows of A, which computes the transpose of D.
 
-Without clusters, the CTAs are persistent and may share tiles along K (see `tile_scheduler`). Otherwise each cluster
-computes one tile: its CTAs multiply different parts of K and exchange the sums through distributed shared memory. The
-threads store the elements of D one by one. The plan is that of the exchanged problem (see `Plan`).
+The rows of wgmma are columns of B. Without clusters, the CTAs are persistent and may share tiles along K (see
+`tile_scheduler`). Otherwise each cluster computes one tile: its CTAs multiply different parts of K and exchange the
+sums through distributed shared memory. The threads store the elements of D one by one. The plan is that of the
+exchanged problem (see `Plan`).
 """
 
 # Annotations of a kernel's parameters are PTX types.
@@ -50,7 +51,10 @@ _PREFETCHED = 2  # stages that a CTA copies to L2 before the previous grid ends
 
 
 class Part:
-    """Part of one tile along K, the only work item of a CTA in a cluster. Its interface is that of `TileScheduler`."""
+    """Part of one tile along K, the only work item of a CTA in a cluster.
+
+    The interface is that of `TileScheduler`.
+    """
 
     def __init__(self, sizes: Sizes, shape: Tile, rank: Any) -> None:
         self.sizes, self.shape = sizes, shape
@@ -188,7 +192,10 @@ def prefetch_weights(plan: Plan, weights: Any, items: Any) -> None:
 
 
 def produce(plan: Plan, items: Any, ring: RingState, weights: tuple[Any, Any], tokens: tuple[Any, Any]) -> None:
-    """Copy all work items to shared memory. `weights` and `tokens` are (tensor map, address of the first stage)."""
+    """Copy all work items to shared memory.
+
+    `weights` and `tokens` are (tensor map, address of the first stage).
+    """
     tile = plan.tile
     with while_(items.has_next):
         items.take()
@@ -233,7 +240,10 @@ class Exchange:
             ptx.mbarrier_arrive_expect_tx(self.barrier.at(0), mine * each)
 
     def _place(self, quad: int, sender: Any, thread: Any) -> Register:
-        """Return the address of the sums that the CTA `sender` sends for a quad. The owner of the quad sends none."""
+        """Return the address of the sums that the CTA `sender` sends for a quad.
+
+        The owner of the quad sends none.
+        """
         owner = quad % self.cluster
         index = sender - owner - 1 & self.cluster - 1
         slot = index + quad // self.cluster * (self.cluster - 1)

@@ -16,7 +16,10 @@ _L2_PROMOTION = 256  # bytes that L2 fetches at once
 
 @dataclass(frozen=True, slots=True)
 class ExchangedDispatch:
-    """Launch of a kernel with an exchanged tile. Its properties are those of `HopperDispatch` with the same names."""
+    """Launch of a kernel with an exchanged tile.
+
+    `HopperDispatch` describes the properties.
+    """
 
     problem: Problem
     plan: Plan
@@ -119,7 +122,10 @@ def _strides(operands: Operands, d: Any) -> tuple[int, ...]:
 
 
 def operand_map(plan: Plan, array: Any, name: str, lines: int) -> TensorMap:
-    """Return the tensor map of operand "a" of a plan, or of operand "b" transposed. A box has `lines` rows."""
+    """Return the tensor map of operand "a" of a plan, or of operand "b" transposed.
+
+    A box has `lines` rows.
+    """
     type_word, major, span = (plan.a, plan.a_major, plan.span_a) if name == "a" else (plan.b, plan.b_major, SPAN)
     if major == "k":
         return matrix_map(plan, array, name, (lines, span // size_of(type_word)), span, type_word)

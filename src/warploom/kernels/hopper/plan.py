@@ -33,7 +33,7 @@ VECTOR_THREADS = 128
 """Threads of a CTA whose tile has fewer than 8 columns."""
 VECTOR_COLUMNS = (1, 2, 4)
 """Numbers of columns of exchanged tiles without tensor cores."""
-_MAX_LOADS = 32  # of 16 bytes that a thread has in flight
+_MAX_LOADS = 24  # of 16 bytes that a thread has in flight
 EXCHANGED_COLUMNS = (8, 16, 24, 32, 48, 64)
 """Numbers of columns of exchanged tiles."""
 PROMOTION_STAGES = 4
@@ -178,12 +178,12 @@ class Plan(GemmPlan):
             )
         if (
             tile.rows not in (4, 8, 16) or tile.columns not in VECTOR_COLUMNS or tile.cluster > 1 or tile.pingpong
-            or tile.rows * tile.stages > _MAX_LOADS
+            or (tile.rows + tile.columns) * tile.stages > _MAX_LOADS
         ):  # fmt: skip
             yield (
                 f"the tile has {tile.rows} rows, {tile.columns} columns, {tile.stages} stages and clusters of"
                 f" {tile.cluster}; expected 4, 8 or 16 rows, {one_of(VECTOR_COLUMNS)} columns, at most {_MAX_LOADS}"
-                " loads of rows in all stages, and no cluster"
+                " rows and columns in all stages, and no cluster"
             )
 
     def _stage_errors(self) -> Iterator[str]:

@@ -33,7 +33,7 @@ from warploom.kernels.ptx import ptx
 
 # B is read once, so it would only displace A in L1.
 _LOAD: dict[str, Any] = {"nc": True, "level1_eviction_priority": "L1::no_allocate", "vec": "v4", "type": "b32"}
-_DEFAULT = Plan(tile=Tile(8, 1, exchanged=True))
+_DEFAULT = Plan(tile=Tile(4, 1, 4, exchanged=True))
 _WARPS = VECTOR_THREADS // 32
 _STEP = VECTOR_THREADS * CHUNK  # bytes of a row that the CTA reads at once
 
@@ -104,7 +104,10 @@ def vector_gemm(
     left = new("s32", (chunks - thread).view("s32"))  # chunks of this thread and of the threads after it
 
     def multiply_chunks(count: int) -> None:
-        """Multiply `count` chunks of each row as long as the thread has so many. All loads precede the products."""
+        """Multiply `count` chunks of each row as long as the thread has so many.
+
+        All loads precede the products.
+        """
         with while_(lambda: left > (count - 1) * VECTOR_THREADS):
             read = [
                 [
