@@ -90,7 +90,7 @@ def exchanged_gemm(
     Units: bytes for strides and planes.
     """
     tile = plan.tile
-    bounds(threads=tile.threads, cluster=(tile.cluster, 1, 1), ctas_per_sm=plan.bounded_ctas)
+    bounds(threads=tile.threads, cluster=(tile.cluster, 1, 1), ctas_per_sm=1)
     weights = shared(tile.stages * tile.rows * SPAN, align=1024)
     tokens = shared(tile.stages * tile.columns * SPAN, align=1024)
     exchange = Exchange(plan, shared(plan.received_bytes, align=16), shared(8, align=8))

@@ -26,8 +26,6 @@ _MOST_REGISTERS = {1: 192, 2: 160, 3: 128}
 _MOST_ACCUMULATORS = {1: 128, 2: 128, 3: 96}  # most accumulator registers of one instruction
 _RESERVED = 1024  # bytes of shared memory that the system takes from each CTA
 _MAX_CTAS = 3  # of a multiprocessor, for which the number of stages of exchanged tiles is chosen
-_REGISTERS = 65536  # of a multiprocessor
-_THREAD_REGISTERS = 128  # enough for every epilogue
 _EXCHANGED_NAMES = str.maketrans("ab", "ba")
 VECTOR_THREADS = 128
 """Threads of a CTA whose tile has fewer than 8 columns."""
@@ -347,11 +345,6 @@ class Plan(GemmPlan):
     def ctas_per_sm(self) -> int:
         """Number of CTAs of an exchanged tile that fit into the shared memory of a multiprocessor."""
         return min((SHARED + _RESERVED) // (self.shared_bytes + _RESERVED), _MAX_CTAS)
-
-    @property
-    def bounded_ctas(self) -> int:
-        """Number of CTAs of an exchanged tile for which the assembler limits the registers of a thread."""
-        return min(self.ctas_per_sm, _REGISTERS // (_THREAD_REGISTERS * self.tile.threads))
 
     @property
     def starts_late(self) -> bool:
