@@ -12,13 +12,12 @@ import pytest
 
 from warploom.diagnostics import UsageError
 from warploom_lab.configurations.covering_array import Space, pairs_of
-from warploom_lab.configurations.space import HOPPER, WARP_LEVEL, AnyPlan, chosen_tiles, describe, warp_tiles
+from warploom_lab.configurations.space import SPACES, WARP_LEVEL, AnyPlan, chosen_tiles, describe, warp_tiles
 from warploom_lab.configurations.trial import check_findings, run_instance
 
 RECORD = json.loads((Path(__file__).parents[1] / "evidence" / "configurations" / "record.json").read_text())
 SCHEDULES = ("lazy", "random:5")
 SPILLED = 16
-SPACES = {"hopper": HOPPER, "warp-level": WARP_LEVEL}
 
 
 def recorded(kind: str) -> list[dict[str, Any]]:

@@ -136,9 +136,11 @@ def test_a_tile_that_no_kernel_can_have_is_a_sentence() -> None:
 
 def test_every_field_of_a_tile_is_kept() -> None:
     odd = Tile(64, 96, 7, 2, 16, pingpong=True, buffers=1)
-    assert all(getattr(odd, field.name) != field.default for field in fields(Tile))
-    keep(GPU, KEY, Tuned(odd, 0, 1.0))
-    assert read()[GPU][KEY] == Tuned(odd, 0, 1.0)
+    few_rows = Tile(64, 16, 5, 4, exchanged=True)
+    assert all(any(getattr(tile, field.name) != field.default for tile in (odd, few_rows)) for field in fields(Tile))
+    for tile in (odd, few_rows):
+        keep(GPU, KEY, Tuned(tile, 0, 1.0))
+        assert read()[GPU][KEY] == Tuned(tile, 0, 1.0)
 
 
 def test_forgetting() -> None:

@@ -66,6 +66,8 @@ def tile_text(tile: Tile, split: int) -> str:
     `split` is the number of tiles that are split along K.
     """
     parts = [f"{tile.rows}x{tile.columns}"]
+    if tile.exchanged:
+        parts.append("exchanged")
     if tile.pingpong:
         parts.append("pingpong")
     if tile.cluster > 1:

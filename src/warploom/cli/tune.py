@@ -14,7 +14,7 @@ from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from warploom.gpu import Gpu
-    from warploom.kernels.hopper.dispatch import HopperDispatch
+    from warploom.kernels.prepared import Dispatch
     from warploom.kernels.problem import Operands
     from warploom.kernels.timing.speed import Case, Clock
     from warploom.kernels.timing.tuning import Launch, Outcome
@@ -80,11 +80,11 @@ def _tune(options: argparse.Namespace, cases: Sequence[Case]) -> int:
     return status
 
 
-def _prepare(dispatch: HopperDispatch, operands: Operands) -> Launch:
-    from warploom.kernels.hopper.gemm import gemm
+def _prepare(dispatch: Dispatch, operands: Operands) -> Launch:
+    from warploom.kernels.api import kernel_of
     from warploom.kernels.prepared import PreparedGemm
 
-    ready = PreparedGemm(dispatch, gemm.at(plan=dispatch.plan), operands)
+    ready = PreparedGemm(dispatch, kernel_of(dispatch.plan), operands)
     return lambda given: ready(1.0, 1.0, *given)
 
 

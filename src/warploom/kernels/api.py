@@ -29,7 +29,7 @@ from warploom.kernels.block_formats import host_operands, scaled_problem
 from warploom.kernels.hopper import plan as hopper
 from warploom.kernels.hopper.cost_model import H200, TileSchedule, microseconds, tiled_plans
 from warploom.kernels.hopper.dispatch import HopperDispatch, block_scales_of, dispatch_for
-from warploom.kernels.hopper.gemm import gemm as hopper_gemm
+from warploom.kernels.hopper.kernel_of import kernel_of as hopper_kernel
 from warploom.kernels.hopper.plan import HOPPER, BlockScales, Plan, Tile
 from warploom.kernels.plan import DTYPES, Epilogue
 from warploom.kernels.prepared import Dispatch, PreparedGemm, gpu_of
@@ -151,7 +151,7 @@ def run_gemm(
             return _run_on_numpy(planner, Operands(*operands), Options(*options), alpha, beta, device, start)
         gpu = gpu_of(number_of(a))
         dispatch = planner(Operands(*operands), _checked(Options(*options), alpha, beta, gpu), gpu)
-        ready = PreparedGemm(dispatch, _kernel(dispatch.plan), Operands(*operands))
+        ready = PreparedGemm(dispatch, kernel_of(dispatch.plan), Operands(*operands))
         if len(_PREPARED) >= _MAX_PREPARED:
             _PREPARED.clear()
         _PREPARED[key] = ready
@@ -209,7 +209,7 @@ def _run_on_numpy(
     made = whole[..., : problem.n]
     if operands.out is not None:
         made[...] = operands.out  # rows of no group are not written
-    kernel = _kernel(plan)
+    kernel = kernel_of(plan)
     args = dispatch.arguments(operands, made, whole, float(alpha), float(beta))
     run = start or launch
     run(kernel.module, grid=dispatch.grid, block=plan.tile.threads, shared=kernel.shared, args=args, device=device)
@@ -220,9 +220,10 @@ def _run_on_numpy(
 
 
 @cache
-def _kernel(plan: Plan | TensorPlan | WarpPlan) -> Kernel:
+def kernel_of(plan: Plan | TensorPlan | WarpPlan) -> Kernel:
+    """Return the kernel of a plan."""
     if isinstance(plan, Plan):
-        return hopper_gemm.at(plan=plan)
+        return hopper_kernel(plan)
     return blackwell_kernel(plan) if isinstance(plan, TensorPlan) else ampere_kernel(plan)
 
 

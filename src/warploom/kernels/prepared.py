@@ -16,10 +16,11 @@ from warploom.kernels.ampere.dispatch import AmpereDispatch
 from warploom.kernels.ampere.plan import OLDEST
 from warploom.kernels.blackwell.dispatch import BlackwellDispatch
 from warploom.kernels.hopper.dispatch import HopperDispatch
+from warploom.kernels.hopper.exchanged_dispatch import ExchangedDispatch
 from warploom.kernels.plan import DTYPES
 from warploom.kernels.problem import Operands
 
-Dispatch = HopperDispatch | AmpereDispatch | BlackwellDispatch
+Dispatch = HopperDispatch | ExchangedDispatch | AmpereDispatch | BlackwellDispatch
 
 
 class _Allocation(NamedTuple):

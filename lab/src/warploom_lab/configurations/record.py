@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from warploom_lab.configurations.space import HOPPER, WARP_LEVEL, AnyPlan, chosen_tiles, describe, warp_tiles
+from warploom_lab.configurations.space import SPACES, AnyPlan, chosen_tiles, describe, warp_tiles
 from warploom_lab.configurations.trial import assemble, check_findings, run_instance
 from warploom_lab.ptxas.assembler import Assembler
 
@@ -15,7 +15,7 @@ SCHEDULES = ("lazy", "random:5")
 TRIALS = ("check", *SCHEDULES, "ptxas")
 _SECONDS_BETWEEN_WRITES = 20.0
 
-_ARRAYS, _TILES = (HOPPER.name, WARP_LEVEL.name), ("chosen tiles", "tiles of warps")
+_ARRAYS, _TILES = tuple(SPACES), ("chosen tiles", "tiles of warps")
 _ORDER = (
     (_ARRAYS, ("check", *SCHEDULES)),
     (_TILES, ("check",)),
@@ -33,7 +33,7 @@ def kernels() -> Iterator[Kernel]:
     """Yield the kernels to try."""
     rows = [
         (index / len(array), space, choice)
-        for space, array in ((space, space.array()) for space in (HOPPER, WARP_LEVEL))
+        for space, array in ((space, space.array()) for space in SPACES.values())
         for index, choice in enumerate(array)
     ]
     for _, space, choice in sorted(rows, key=lambda row: row[0]):

@@ -1,4 +1,4 @@
-"""Spaces of GEMM plans: warpgroup kernels for Hopper, and warp-level kernels.
+"""Spaces of GEMM plans: warpgroup kernels for Hopper, kernels for few rows of A, and warp-level kernels.
 
 The axes contain every field of a plan that changes the text of a kernel.
 """
@@ -10,7 +10,7 @@ from typing import Any
 from warploom.diagnostics import UsageError
 from warploom.kernels.ampere.plan import TILES, WarpPlan
 from warploom.kernels.hopper.cost_model import tiled_plans
-from warploom.kernels.hopper.plan import PROMOTION_STAGES, SCALE_BLOCK, SPAN, BlockScales, Plan, Tile
+from warploom.kernels.hopper.plan import PROMOTION_STAGES, SCALE_BLOCK, SPAN, VECTOR_COLUMNS, BlockScales, Plan, Tile
 from warploom.kernels.plan import ACCUMULATORS, Epilogue, size_of
 from warploom_lab.configurations.covering_array import Space
 
@@ -94,6 +94,62 @@ HOPPER = Space(
 )
 
 
+def _few_rows(
+    types: tuple[str, str, str], result: str, planes: str, addend: str, rows: int, columns: int, stages: int,
+    majors: str = "kk", promotion: int = 0, cluster: int = 1, **epilogue: Any,
+) -> Plan:  # fmt: skip
+    """Return the plan of a kernel with an exchanged tile. `_hopper` describes the parameters.
+
+    Errors: UsageError kernels.plan.
+    """
+    plan = _hopper(
+        types, result, majors, planes, unaligned=False, sparse=False, block_scales=(False, 0), promotion=promotion,
+        addend=addend, rows=(64, False), columns=64, cluster=1, buffers=2, stages=2, group=8, **epilogue,
+    )  # fmt: skip
+    made = plan.with_tile(Tile(rows, columns, stages or 2, cluster, exchanged=True))
+    return made if stages else made.with_tile(replace(made.tile, stages=min(12, made.max_stages)))
+
+
+_FEW_ROWS: dict[str, tuple[Any, ...]] = {
+    "result": _RESULTS,
+    "planes": ("", "batch", "a", "b"),
+    "addend": ("", "own", "common"),
+    **_EPILOGUE,
+}
+EXCHANGED = Space(
+    "exchanged",
+    {
+        # The kernels of the other types differ only in the type of wgmma.
+        "types": tuple(
+            each
+            for each in _TYPES
+            if each[:2] in (("bf16", "bf16"), ("f16", "f16"), ("tf32", "tf32"), ("e4m3", "e5m2"), ("s8", "u8"))
+        ),
+        **_FEW_ROWS,
+        "majors": _MAJORS,
+        "promotion": (0, PROMOTION_STAGES),
+        "rows": (64, 128),
+        "columns": (64, 8, 24),  # with 64 columns, every major is legal
+        "cluster": (1, 2, 4, 8),
+        "stages": (2, 3, _MAXIMUM_STAGES),
+    },
+    _few_rows,
+    ("types", "result", "planes"),
+)
+VECTOR = Space(
+    "vector",
+    {
+        "types": (("bf16", "bf16", "f32"), ("f16", "f16", "f32")),
+        **_FEW_ROWS,
+        "rows": (4, 8, 16),
+        "columns": VECTOR_COLUMNS,
+        "stages": (1, 2, 4),
+    },
+    _few_rows,
+    ("types", "result", "planes"),
+)
+
+
 def _warp_level(
     target: str, types: tuple[str, str, str], result: str, majors: str, unaligned: bool, addend: str,
     tile: tuple[int, int, int, int], span: int, stages: int, group: int, **epilogue: Any,
@@ -143,6 +199,9 @@ WARP_LEVEL = Space(
     _warp_level,
     ("types", "result", "target"),
 )
+
+SPACES = {space.name: space for space in (HOPPER, EXCHANGED, VECTOR, WARP_LEVEL)}
+"""Spaces of plans by name."""
 
 AnyPlan = Plan | WarpPlan
 

@@ -18,10 +18,10 @@ from warploom.emulator.program import Program
 from warploom.gpu.logs import findings, resources
 from warploom.kernels.ampere.dispatch import AmpereDispatch
 from warploom.kernels.ampere.gemm import kernel_of as ampere_kernel
-from warploom.kernels.hopper.cost_model import TileSchedule
-from warploom.kernels.hopper.dispatch import HopperDispatch
-from warploom.kernels.hopper.gemm import gemm
-from warploom.kernels.hopper.plan import SCALE_BLOCK, Plan
+from warploom.kernels.hopper.cost_model import TileSchedule, schedules
+from warploom.kernels.hopper.dispatch import HopperDispatch, dispatch_of
+from warploom.kernels.hopper.kernel_of import kernel_of as hopper_kernel
+from warploom.kernels.hopper.plan import SCALE_BLOCK, SMALL, VECTOR_THREADS, Plan
 from warploom.kernels.plan import DTYPES
 from warploom.kernels.prepared import Dispatch
 from warploom.kernels.problem import Operands, grouped_problem, problem_of, transposed
@@ -43,7 +43,7 @@ _ACTIVATION_ERROR = 2.0**-9  # error of the approximate activations, relative to
 @lru_cache(maxsize=1)
 def kernel_of(plan: AnyPlan) -> Kernel:
     """Return the kernel that a plan describes."""
-    return gemm.at(plan=plan) if isinstance(plan, Plan) else ampere_kernel(plan)
+    return hopper_kernel(plan) if isinstance(plan, Plan) else ampere_kernel(plan)
 
 
 @lru_cache(maxsize=1)
@@ -98,21 +98,34 @@ class Instance:
     expected: Any  # exact D before activation and rounding
 
 
+def _sizes(plan: AnyPlan) -> tuple[int, int, int]:
+    """Return M, N and K of a small multiplication. Tiles at the edges are partial."""
+    if not isinstance(plan, Plan):
+        tile = plan.tile
+        return tile.rows + 37, tile.columns + (13 if plan.unaligned else 16), 3 * plan.stage_k + 11
+    tile = plan.tile
+    if tile.is_vector:
+        return tile.columns * 3 // 2, tile.rows + 13, tile.stages * VECTOR_THREADS * 8 + 11
+    if tile.exchanged:  # with promoted sums, one CTA promotes twice
+        stages = (plan.promotion_stages or 1) * tile.cluster // 2 + 1
+        return tile.columns * 3 // 2, tile.rows + 13, stages * plan.stage_k + 11
+    # One more row of tiles, unless there is a batch or the cluster already spans several rows.
+    above = tile.cluster if tile.cluster == 1 or (tile.cluster == 2 and not plan.batched) else tile.cluster - 1
+    wide = plan.batched and tile.cluster != 2
+    n = tile.columns + (13 if plan.unaligned else 16) - (16 if plan.unaligned else 32) * wide
+    return tile.rows * above + 37, n, plan.stage_k * max(1, plan.promotion_stages) + 11
+
+
 def instance(plan: AnyPlan, seed: int = 1) -> Instance:
-    """Return a small multiplication with random operands for a plan. Tiles at the edges are partial."""
-    rng, tile = np.random.default_rng(seed), plan.tile
+    """Return a small multiplication with random operands for a plan."""
+    rng, (m, n, k) = np.random.default_rng(seed), _sizes(plan)
+    if isinstance(plan, Plan) and plan.tile.exchanged:
+        plan = plan.with_tile(SMALL)  # the fields of an exchanged plan describe the exchanged problem
     hopper = isinstance(plan, Plan)
     grouped, batched = hopper and plan.grouped, hopper and plan.batched
-    cluster = plan.tile.cluster if isinstance(plan, Plan) else 1
     planes = (2,) * batched
-    # One more row of tiles, unless there is a batch or the cluster already spans several rows.
-    above = cluster if cluster == 1 or (cluster == 2 and not batched) else cluster - 1
-    m = tile.rows * above + 37
     # The second group is empty, and the third ends inside a tile.
     ends = np.array((3, 3, 70, m), np.int32) if grouped else None
-    wide = batched and cluster != 2
-    n = tile.columns + (13 if plan.unaligned else 16) - (16 if plan.unaligned else 32) * wide
-    k = plan.stage_k * max(1, plan.promotion_stages if hopper else 3) + 11
     own = {name: () if isinstance(plan, Plan) and name in plan.broadcast else planes for name in "abc"}
     a = numbers(rng, _OPERANDS[plan.a], *own["a"], *((m, k) if plan.a_major == "k" else (k, m)))
     if hopper and plan.sparse:
@@ -248,6 +261,10 @@ def _dispatch(plan: AnyPlan, small: Instance, cut: bool) -> tuple[Dispatch, Oper
     else:
         read = (grouped_problem if plan.grouped else problem_of)(arrays.a, arrays.b)
     tile = plan.tile
+    if tile.exchanged:
+        broadcast = plan.with_tile(SMALL).broadcast
+        read = replace(read, broadcast=broadcast)
+        return dispatch_of(read, plan, next(iter(schedules(read, plan)))), arrays
     across = ceil(small.n / tile.columns)
     tiles = ceil(small.m / (tile.rows * tile.cluster)) * across * read.batch
     clusters = 2 if cut or tiles > 2 else 1

@@ -16,8 +16,9 @@ from warploom.kernels import api
 from warploom.kernels.api import Options, Planner, run_gemm
 from warploom.kernels.blackwell.dispatch import BlackwellDispatch
 from warploom.kernels.blackwell.plan import TensorTile
-from warploom.kernels.hopper.cost_model import TileSchedule, schedules, tiled_plans
-from warploom.kernels.hopper.dispatch import HopperDispatch
+from warploom.kernels.hopper.cost_model import TileSchedule, exchanged_plans, schedules, tiled_plans
+from warploom.kernels.hopper.dispatch import HopperDispatch, dispatch_of
+from warploom.kernels.hopper.exchanged_dispatch import ExchangedDispatch
 from warploom.kernels.hopper.plan import HOPPER, Plan, Tile
 from warploom.kernels.prepared import Dispatch
 from warploom.kernels.problem import Operands
@@ -140,7 +141,7 @@ class Runner:
         self.case = one
         # If None, the case selects the tile and the division.
         self._partition = partition
-        self._dispatch: HopperDispatch | None = None
+        self._dispatch: HopperDispatch | ExchangedDispatch | None = None
         self.findings = ""  # message about the findings of the sanitizer, or ""
 
     @property
@@ -171,12 +172,12 @@ class Runner:
             return run_gemm(self._plan_on_target, arrays, tuple(options), one.alpha, one.beta, "cpu", self._watched)
         return run_gemm(self._plan, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
 
-    def _plan(self, arrays: Operands, options: Options, _gpu: Gpu | None) -> HopperDispatch:
+    def _plan(self, arrays: Operands, options: Options, _gpu: Gpu | None) -> HopperDispatch | ExchangedDispatch:
         """Return the dispatch (plan and schedule) of the first call. Every device runs the same dispatch."""
         if self._dispatch is None:
             planner: Planner = api.plan_grouped if self.case.ends else api.plan_gemm
             usual = planner(arrays, options, None)
-            assert isinstance(usual, HopperDispatch)
+            assert isinstance(usual, HopperDispatch | ExchangedDispatch)
             self._dispatch = self._varied(usual)
         return self._dispatch
 
@@ -198,22 +199,22 @@ class Runner:
         self.findings = "; ".join(each.message for each in run.findings)
         return run
 
-    def _varied(self, usual: HopperDispatch) -> HopperDispatch:
+    def _varied(self, usual: HopperDispatch | ExchangedDispatch) -> HopperDispatch | ExchangedDispatch:
         """Return the dispatch of the cost model with the tile and schedule of this runner or case."""
         one, problem, partition = self.case, usual.problem, self._partition
         plan, choices = usual.plan, [usual.schedule]
         if partition is not None:
             plan = plan.with_tile(partition.tile)
         elif one.tile >= 0:
-            plan = _at(list(tiled_plans(plan)), one.tile)
+            plan = _at([*tiled_plans(plan), *exchanged_plans(problem, plan)], one.tile)
         if plan != usual.plan:
             choices = [api.grouped_schedule(problem, plan)] if one.ends else list(schedules(problem, plan))
         if partition is not None:
             schedule = replace(choices[0], ctas=partition.ctas, split=partition.split)
-            return HopperDispatch(problem, plan, schedule)
+            return dispatch_of(problem, plan, schedule)
         if one.share >= 0:
             choices = [*choices, *_unusual_schedules(plan, choices[0], split=not one.ends)]
-        return HopperDispatch(problem, plan, _at(choices, one.share) if one.share >= 0 else choices[0])
+        return dispatch_of(problem, plan, _at(choices, one.share) if one.share >= 0 else choices[0])
 
 
 def _at(choices: list[Any], place: float) -> Any:
@@ -226,6 +227,8 @@ def _unusual_schedules(plan: Plan, schedule: TileSchedule, *, split: bool) -> It
     `schedule` is the cost model's schedule for `plan`. With `split`, tiles may be split along K.
     """
     cluster = plan.tile.cluster
+    if plan.tile.is_vector or (plan.tile.exchanged and cluster > 1):
+        return  # the grid has a cluster for each tile
     for clusters in (1, 3):
         if clusters * cluster <= schedule.ctas:
             yield replace(schedule, ctas=clusters * cluster, split=0)

@@ -4,11 +4,12 @@ The constants were fitted to times on an H200 (`tests/evidence/kernels_speed/h20
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import ceil, prod
 
 from warploom.diagnostics import UsageError
-from warploom.kernels.hopper.plan import METADATA, SPAN, STEP, Plan, Tile
+from warploom.kernels.hopper.plan import EXCHANGED_COLUMNS, METADATA, SPAN, STEP, VECTOR_COLUMNS, Plan, Tile
 from warploom.kernels.plan import size_of
 from warploom.kernels.problem import Problem
 
@@ -40,6 +41,17 @@ class Device:
 
 
 H200 = Device()
+# Exchanged tiles, measured on an H200.
+_VECTOR_RATE = 4.45  # TB/s
+_VECTOR_TIMES = {1: 1.0, 2: 1.04, 4: 1.27}  # by the number of columns, relative to one column
+_VECTOR_LAUNCH = 1.2  # microseconds
+_EXCHANGED_RATE = 4.2  # TB/s
+_CLUSTER_LAUNCH = {1: 1.55, 2: 1.5, 4: 3.0, 8: 6.0}  # microseconds by the number of CTAs of a cluster
+_SPLIT_LAUNCH = 4.5  # microseconds, with partial sums in global memory
+_WAVE = 2.0  # microseconds for each further wave of CTAs
+_MULTIPROCESSOR_RATE = 0.1  # TB/s
+_AGAIN = 0.02  # microseconds per MB from L2
+_FEW = 32  # rows of A for which only exchanged tiles are considered
 _BANK_BYTES = 128  # bytes of shared memory that are read in a clock
 _MAX_USEFUL_STAGES = 9
 _OVERLAP_NORM = 3.6  # exponent of the norm that combines two partly overlapping times
@@ -62,6 +74,8 @@ class TileSchedule:
 def tile_counts(problem: Problem, plan: Plan) -> tuple[int, int]:
     """Return the number of tiles along M, counted in clusters, and the number of tiles along N."""
     tile = plan.tile
+    if tile.exchanged:
+        return ceil(problem.m / tile.columns), ceil(problem.n / tile.rows)
     return ceil(problem.m / (tile.rows * tile.cluster)), ceil(problem.n / tile.columns)
 
 
@@ -70,6 +84,15 @@ def schedules(problem: Problem, plan: Plan) -> Iterator[TileSchedule]:
     tile = plan.tile
     tiles = prod(tile_counts(problem, plan)) * problem.batch
     stages = ceil(problem.k / plan.stage_k)
+    if tile.exchanged:
+        slots = H200.multiprocessors * plan.ctas_per_sm
+        if tile.cluster > 1 or tile.is_vector:
+            yield TileSchedule(tiles * tile.cluster, 0, tiles, stages)
+        elif plan.ctas_per_sm == 1 and tiles % slots and stages > 1:
+            yield TileSchedule(min(tiles * stages, slots), tiles, tiles, stages)
+        else:
+            yield TileSchedule(min(tiles, slots), 0, tiles, stages)
+        return
     clusters = H200.multiprocessors // tile.cluster
     yield TileSchedule(min(tiles, clusters) * tile.cluster, 0, tiles, stages)
     left = tiles % clusters
@@ -81,6 +104,8 @@ def schedules(problem: Problem, plan: Plan) -> Iterator[TileSchedule]:
 
 def microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) -> float:
     """Return the estimated time of a launch. Units: microseconds."""
+    if plan.tile.exchanged:
+        return _exchanged_microseconds(problem, plan, schedule)
     device = H200
     tile, size, out = plan.tile, size_of(plan.a), size_of(plan.d)
     overhead = device.issue if tile.tile_consumers > 1 else device.alone
@@ -108,7 +133,35 @@ def microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) -> float:
         clocks += device.uncached * read * min(1.0, operands / device.cache)
     transfer = (operands + out * problem.m * problem.n * problem.batch) / (device.memory * 1e6)
     rate = device.clock * 1e3
-    return _overlapped(clocks / rate, transfer) + (end + device.launch) / rate
+    time = _overlapped(clocks / rate, transfer) + (end + device.launch) / rate
+    return time * _unevenness(schedule.tiles) if problem.m <= 64 and schedule.split == 0 else time
+
+
+def _exchanged_microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) -> float:
+    """Return the estimated time of a launch with an exchanged tile. Units: microseconds."""
+    tile, size = plan.tile, size_of(plan.a)
+    m, n, k = problem.m, problem.n, problem.k
+    weights, tokens = (size * lines * k * problem.batch / 1e6 for lines in (n, m))
+    stored = size_of(plan.d) * m * n * problem.batch / 1e6
+    if tile.is_vector:
+        slower = _VECTOR_TIMES[tile.columns]
+        return (weights + tokens + stored) / _VECTOR_RATE * slower + _VECTOR_LAUNCH
+    again = tokens * ceil(n / tile.rows)  # each tile reads all of its rows of A from L2
+    time = (weights + tokens + stored) / _EXCHANGED_RATE + again * _AGAIN
+    if schedule.split:
+        return time + _SPLIT_LAUNCH
+    waves = 1 if tile.cluster == 1 else ceil(schedule.ctas / (H200.multiprocessors * plan.ctas_per_sm))
+    launch = _CLUSTER_LAUNCH[tile.cluster] + _WAVE * (waves - 1)
+    units = schedule.tiles * tile.cluster
+    busiest = ceil(units / H200.multiprocessors) * ceil(schedule.stages / tile.cluster) * plan.stage_bytes / 1e6
+    return max(time * _unevenness(units), busiest / _MULTIPROCESSOR_RATE) + launch
+
+
+def _unevenness(tiles: int) -> float:
+    """Return the factor by which few tiles, some of which share a multiprocessor, take longer to read B."""
+    share = tiles / H200.multiprocessors
+    # A multiprocessor with more tiles than others gets a larger part of the bandwidth of the memory.
+    return (ceil(share) / share) ** 0.15
 
 
 def _overlapped(first: float, second: float) -> float:
@@ -128,6 +181,27 @@ def tiled_plans(plan: Plan) -> Iterator[Plan]:
             yield from _with_max_stages(plan, Tile(64, columns, 2, 2, 16, pingpong=True, buffers=1))
 
 
+def exchanged_plans(problem: Problem, plan: Plan) -> Iterator[Plan]:
+    """Yield the plan with the exchanged tiles that suit the problem, if it has few rows."""
+    if problem.m > EXCHANGED_COLUMNS[-1] or plan.sparse or plan.grouped or plan.block_scales:
+        return
+    if problem.m <= VECTOR_COLUMNS[-1]:
+        columns = next(each for each in VECTOR_COLUMNS if each >= problem.m)
+        with suppress(UsageError):  # for other types
+            yield plan.with_tile(Tile(4, columns, 4 if columns == 1 else 2, exchanged=True))
+    columns = EXCHANGED_COLUMNS[-1] if problem.a_major == "m" else next(c for c in EXCHANGED_COLUMNS if c >= problem.m)
+    tiles = ceil(problem.n / 64) * problem.batch
+    for cluster in (1, 2, 4, 8):
+        made = plan.with_tile(Tile(64, columns, 2, cluster, exchanged=True))
+        share = tiles * cluster / H200.multiprocessors
+        if cluster == 1:
+            counts = (1, 3 if 2 < share <= 3 else 2)
+        else:  # with three CTAs for each multiprocessor, all CTAs of two launches fit
+            counts = (1 if share <= 1 else 3 if share <= 1.5 or cluster == 4 else 2,)
+        for ctas in counts:
+            yield made.with_tile(replace(made.tile, stages=max(2, made.max_stages_of(ctas))))
+
+
 def _with_max_stages(plan: Plan, tile: Tile) -> Iterator[Plan]:
     try:
         made = plan.with_tile(tile)
@@ -138,8 +212,10 @@ def _with_max_stages(plan: Plan, tile: Tile) -> Iterator[Plan]:
 
 def configurations(problem: Problem, plan: Plan) -> Iterator[tuple[Plan, TileSchedule]]:
     """Yield (plan, schedule) for each legal tile of the plan and each schedule of the tile."""
-    for tiled in tiled_plans(plan):
-        if tiled.tile.cluster > 1 and problem.m <= tiled.tile.rows:
+    exchanged = list(exchanged_plans(problem, plan))
+    # Tiles whose rows are mostly beyond the last row of A are slow.
+    for tiled in exchanged if exchanged and problem.m <= _FEW else (*exchanged, *tiled_plans(plan)):
+        if tiled.tile.cluster > 1 and not tiled.tile.exchanged and problem.m <= tiled.tile.rows:
             continue  # the other CTA would have no rows
         yield from ((tiled, schedule) for schedule in schedules(problem, tiled))
 

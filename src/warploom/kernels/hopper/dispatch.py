@@ -9,13 +9,11 @@ import numpy as np
 
 from warploom.gpu.arrays import as_numpy, is_foreign_type
 from warploom.kernels.hopper.cost_model import TileSchedule, choose, microseconds, schedules, tile_counts
-from warploom.kernels.hopper.plan import SCALE_BLOCK, SPAN, BlockScales, Plan, Tile
+from warploom.kernels.hopper.exchanged_dispatch import ExchangedDispatch, VectorDispatch, matrix_map, operand_map
+from warploom.kernels.hopper.plan import SCALE_BLOCK, BlockScales, Plan, Tile
 from warploom.kernels.hopper.tuned_tiles import choose_tuned
-from warploom.kernels.plan import BLOCK, size_of
 from warploom.kernels.problem import Operands, Problem, array_error, transposed
 from warploom.layout import TensorMap, strided
-
-_L2_PROMOTION = 256  # bytes that L2 fetches at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,26 +60,15 @@ class HopperDispatch:
         plan, tile = self.plan, self.plan.tile
         of_d, b = self._result_map(d, "d"), transposed(operands.b)
         return {
-            "a": self._operand_map(operands.a, "a", plan.a, plan.a_major, tile.rows, plan.span_a),
-            "b": self._operand_map(b, "b", plan.b, plan.b_major, tile.columns // tile.cluster, SPAN),
+            "a": operand_map(plan, operands.a, "a", tile.rows),
+            "b": operand_map(plan, b, "b", tile.columns // tile.cluster),
             "c": of_d if operands.c is None else self._result_map(operands.c, "c"),
             "d": of_d,
         }
 
-    def _operand_map(self, array: Any, name: str, type_word: str, major: str, lines: int, span: int) -> TensorMap:
-        """Return the tensor map of A, or of B transposed. A box has `lines` rows and `span` bytes of K."""
-        if major == "k":
-            return self._map(array, name, (lines, span // size_of(type_word)), span, type_word)
-        return self._map(transposed(array), name, (self.plan.stage_k, BLOCK), SPAN, type_word)
-
     def _result_map(self, array: Any, name: str) -> TensorMap:
         span = self.plan.box_row_bytes
-        return self._map(array, name, (64, self.plan.box_columns), span if span > 16 else 0, "")
-
-    def _map(self, array: Any, name: str, box: tuple[int, int], swizzle: int, type_word: str) -> TensorMap:
-        whole = (1, *box) if self.plan.rank(name) == 3 else box
-        dtype = "tf32" if type_word == "tf32" else None
-        return TensorMap.tiled(array, whole, swizzle=swizzle, dtype=dtype, l2_promotion=_L2_PROMOTION)
+        return matrix_map(self.plan, array, name, (64, self.plan.box_columns), span if span > 16 else 0, "")
 
     def unused_pointers(self, operands: Operands) -> tuple[str, ...]:
         """Return the names of the pointer parameters without an array."""
@@ -120,14 +107,21 @@ class HopperDispatch:
         )
 
 
+def dispatch_of(problem: Problem, plan: Plan, schedule: TileSchedule) -> HopperDispatch | ExchangedDispatch:
+    """Return the launch of the kernel of a plan."""
+    if not plan.tile.exchanged:
+        return HopperDispatch(problem, plan, schedule)
+    return (VectorDispatch if plan.tile.is_vector else ExchangedDispatch)(problem, plan, schedule)
+
+
 @lru_cache(maxsize=256)
-def dispatch_for(problem: Problem, plan: Plan, tile: Tile | None, gpu: str) -> HopperDispatch:
+def dispatch_for(problem: Problem, plan: Plan, tile: Tile | None, gpu: str) -> HopperDispatch | ExchangedDispatch:
     """Return a launch with `tile`. Without `tile`, use the tuned tile of `gpu` or the best estimate."""
     if tile is None:
-        return HopperDispatch(problem, *(choose_tuned(gpu, problem, plan) if gpu else choose(problem, plan)))
+        return dispatch_of(problem, *(choose_tuned(gpu, problem, plan) if gpu else choose(problem, plan)))
     plan = plan.with_tile(tile)
     options = schedules(problem, plan)
-    return HopperDispatch(problem, plan, min(options, key=lambda each: microseconds(problem, plan, each)))
+    return dispatch_of(problem, plan, min(options, key=lambda each: microseconds(problem, plan, each)))
 
 
 # Block scales -----------------------------------------------------------------------------------------------

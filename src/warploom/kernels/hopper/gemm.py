@@ -212,8 +212,8 @@ def produce(
             if tile.cluster > 1:
                 target_b = target_b + rank * (share * SPAN)
             stored = k >> 1 if plan.sparse else k
-            _load(a, plan.a_major, target_a, ring, (stored, row, batch)[: plan.rank("a")], tile.rows, None)
-            _load(b, plan.b_major, target_b, ring, (k, column, batch)[: plan.rank("b")], share, mask)
+            load_lines(a, plan.a_major, target_a, ring, (stored, row, batch)[: plan.rank("a")], tile.rows, None)
+            load_lines(b, plan.b_major, target_b, ring, (k, column, batch)[: plan.rank("b")], share, mask)
             if metadata is not None:
                 metadata.copy(ring, row, k_tile, 0 if "a" in plan.broadcast else batch)
             k += plan.stage_k
@@ -226,7 +226,7 @@ def produce(
             ring.advance()
 
 
-def _load(
+def load_lines(
     tensor: Any, major: str, target: Any, ring: RingState, origin: tuple[Any, ...], extent: int, mask: Any
 ) -> None:
     """Copy `extent` lines from `origin` to a stage of this CTA. With `mask`, copy to the CTAs in it."""

@@ -7,7 +7,7 @@ from typing import Any
 from warploom.author import Register, RingState, Shared, new, u32, when, while_
 from warploom.kernels.hopper.block_scales import BlockScaling
 from warploom.kernels.hopper.plan import METADATA, SPAN, STEP, Plan, metadata_slots
-from warploom.kernels.hopper.tile_scheduler import Scheduler
+from warploom.kernels.hopper.tile_scheduler import WorkItem
 from warploom.kernels.plan import BLOCK, size_of
 from warploom.kernels.ptx import ptx
 from warploom.layout.descriptor import Descriptor
@@ -80,7 +80,7 @@ class MainLoop:
         self.a = _StageDescriptors(start_a + number * (64 * plan.span_a), plan.a_major, rows, plan.span_a, STEP)
         self.b = _StageDescriptors(start_b, plan.b_major, columns, SPAN, SPAN // plan.steps)
 
-    def __call__(self, scheduler: Scheduler, sums: Sequence[Register], issued: Callable[[], None]) -> None:
+    def __call__(self, scheduler: WorkItem, sums: Sequence[Register], issued: Callable[[], None]) -> None:
         """Multiply the stages of one work item into `sums`. Call `issued` when all wgmma are issued."""
         k_tile = new(u32, scheduler.first)
         if self.plan.promotion_stages:
@@ -91,7 +91,7 @@ class MainLoop:
         self._finish(before, 0)
 
     def _promoted(
-        self, scheduler: Scheduler, k_tile: Register, sums: Sequence[Register], issued: Callable[[], None]
+        self, scheduler: WorkItem, k_tile: Register, sums: Sequence[Register], issued: Callable[[], None]
     ) -> None:
         """Multiply all stages of one work item. Every few stages, add the sums of the tensor cores in f32."""
         part = [new(self.plan.register_type) for _ in sums]
@@ -113,7 +113,7 @@ class MainLoop:
                 self._finish(before, 0)
                 self.scaling.add(sums, part)
 
-    def _promotion_end(self, scheduler: Scheduler, k_tile: Register) -> Register:
+    def _promotion_end(self, scheduler: WorkItem, k_tile: Register) -> Register:
         """Return the first stage that is not summed together with stage `k_tile` in the tensor cores."""
         count = self.plan.promotion_stages
         begin = k_tile if self.scaling is None or count == 1 else k_tile & -count

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from math import gcd
 
+from warploom.diagnostics.wording import one_of
 from warploom.isa.model.capacity import shared_bytes
 from warploom.kernels.plan import Epilogue, GemmPlan, size_of, tile_errors
 from warploom.kernels.problem import Problem
@@ -23,6 +24,16 @@ SHARED = shared_bytes(90)  # shared memory of a CTA
 # spills, although ptxas 13.0 does not: 176 registers cost a fifth of the speed.
 _MOST_REGISTERS = {1: 192, 2: 160, 3: 128}
 _MOST_ACCUMULATORS = {1: 128, 2: 128, 3: 96}  # most accumulator registers of one instruction
+_RESERVED = 1024  # bytes of shared memory that the system takes from each CTA
+_MAX_CTAS = 3  # of a multiprocessor, for which the number of stages of exchanged tiles is chosen
+_EXCHANGED_NAMES = str.maketrans("ab", "ba")
+VECTOR_THREADS = 128
+"""Threads of a CTA whose tile has fewer than 8 columns."""
+VECTOR_COLUMNS = (1, 2, 4)
+"""Numbers of columns of exchanged tiles without tensor cores."""
+_MAX_LOADS = 24  # of 16 bytes that a thread has in flight
+EXCHANGED_COLUMNS = (8, 16, 24, 32, 48, 64)
+"""Numbers of columns of exchanged tiles."""
 PROMOTION_STAGES = 4
 """Stages of 8-bit floats between promotions of accurate sums to f32: 512 elements of K."""
 
@@ -41,6 +52,10 @@ class Tile:
     every second tile alone. Shared memory has `stages` stages, and `buffers` store buffers for each consumer. The tiles
     of the `cluster` CTAs of a cluster are neighbours along M. Consecutive clusters compute `group` tiles of a tile
     column before the next tile column.
+
+    With `exchanged`, the kernel computes the transpose of D, for few rows of A: the rows of the tile are columns of B,
+    and its columns are rows of A. The CTAs of a cluster share one tile along K. If such a tile has fewer than 8
+    columns, the kernel uses no tensor cores, and each thread has `stages` loads of each row in flight.
     """
 
     rows: int = 128
@@ -50,6 +65,12 @@ class Tile:
     group: int = 8
     pingpong: bool = False
     buffers: int = 2
+    exchanged: bool = False
+
+    @property
+    def is_vector(self) -> bool:
+        """True if the kernel of the tile uses no tensor cores."""
+        return self.exchanged and self.columns < 8
 
     @property
     def consumers(self) -> int:
@@ -63,8 +84,10 @@ class Tile:
 
     @property
     def threads(self) -> int:
-        """Number of threads of a CTA, including the producer warpgroup."""
-        return 128 * (1 + self.consumers)
+        """Number of threads of a CTA. The producer has a warpgroup, or one warp if the tile is exchanged."""
+        if self.is_vector:
+            return VECTOR_THREADS
+        return 128 * self.consumers + (32 if self.exchanged else 128)
 
 
 SMALL = Tile(64, 64, 2)
@@ -92,7 +115,8 @@ class Plan(GemmPlan):
 
     If `batched`, all matrices but those in `broadcast` ("a", "b", "c") have a batch axis. If `grouped`, the rows of A
     and D form groups, and each group has its own B. If `sparse`, A is compressed. The tensor cores sum
-    `promotion_stages` stages, then each sum is added in f32. With 0 the tensor cores sum all stages.
+    `promotion_stages` stages, then each sum is added in f32. With 0 the tensor cores sum all stages. If the tile is
+    exchanged, A and B are the transposes of the caller's B and A, and the fields of the plan describe these.
 
     Errors: UsageError kernels.plan if no kernel supports the plan.
     """
@@ -122,8 +146,52 @@ class Plan(GemmPlan):
             yield f"promotion needs an f32 accumulator, not {self.accumulator}"
         if wrong := list(tile_errors(self.tile)):
             yield from wrong
+        elif self.tile.exchanged:
+            yield from self._exchanged_errors()
         else:
             yield from self._tile_errors()
+
+    def _exchanged_errors(self) -> Iterator[str]:
+        tile = self.tile
+        if self.sparse or self.grouped or self.block_scales:
+            yield "an exchanged tile has no sparse A, no groups of rows and no block scales"
+        if tile.is_vector:
+            yield from self._vector_errors()
+            return
+        if tile.cluster not in (1, 2, 4, 8):
+            yield f"a cluster has {tile.cluster} CTAs; expected 1, 2, 4 or 8"
+        if tile.rows not in (64, 128) or tile.pingpong:
+            yield f"the exchanged tile has {tile.rows} rows; expected 64 or 128, without pingpong"
+        widths = (64,) if self.b_major == "n" else EXCHANGED_COLUMNS
+        if tile.columns not in widths:
+            yield f"the exchanged tile has {tile.columns} columns; expected {one_of(widths)}"
+        yield from self._stage_errors()
+
+    def _vector_errors(self) -> Iterator[str]:
+        tile, types = self.tile, (self.a, self.b, self.accumulator)
+        if types not in (("bf16", "bf16", "f32"), ("f16", "f16", "f32")) or (self.a_major, self.b_major) != ("k", "k"):
+            yield (
+                f"a tile of {tile.columns} columns multiplies {self.a} by {self.b} with {self.accumulator} accumulators"
+                f" (contiguous along {self.a_major} and {self.b_major}); expected bf16 or f16 along k with f32"
+            )
+        if (
+            tile.rows not in (4, 8, 16) or tile.columns not in VECTOR_COLUMNS or tile.cluster > 1 or tile.pingpong
+            or (tile.rows + tile.columns) * tile.stages > _MAX_LOADS
+        ):  # fmt: skip
+            yield (
+                f"the tile has {tile.rows} rows, {tile.columns} columns, {tile.stages} stages and clusters of"
+                f" {tile.cluster}; expected 4, 8 or 16 rows, {one_of(VECTOR_COLUMNS)} columns, at most {_MAX_LOADS}"
+                " rows and columns in all stages, and no cluster"
+            )
+
+    def _stage_errors(self) -> Iterator[str]:
+        tile = self.tile
+        if tile.stages < 2 or self.shared_bytes > SHARED:
+            rest = self.shared_bytes - tile.stages * self.stage_bytes
+            yield (
+                f"the tile has {tile.stages} stages of {self.stage_bytes} bytes and {rest} other bytes; "
+                f"expected at least 2 stages and at most {SHARED} bytes in all"
+            )
 
     def _tile_errors(self) -> Iterator[str]:
         tile = self.tile
@@ -138,12 +206,7 @@ class Plan(GemmPlan):
         step = 64 * tile.cluster if self.b_major == "n" else 16
         if tile.columns % step or not 64 <= tile.columns <= 256:
             yield f"the tile has {tile.columns} columns; expected a multiple of {step} from 64 to 256"
-        if tile.stages < 2 or self.shared_bytes > SHARED:
-            rest = self.shared_bytes - tile.stages * self.stage_bytes
-            yield (
-                f"the tile has {tile.stages} stages of {self.stage_bytes} bytes and {rest} other bytes; "
-                f"expected at least 2 stages and at most {SHARED} bytes in all"
-            )
+        yield from self._stage_errors()
         scales = " and scales" if self.block_scales.columns == 1 else ""
         # As measured, column scales need a third of the registers of the accumulators.
         of_columns = self.accumulators // 3 if self.block_scales.columns == 1 else 0
@@ -172,7 +235,22 @@ class Plan(GemmPlan):
 
     def with_tile(self, tile: Tile) -> Plan:
         """Return the plan with another tile. Errors: UsageError kernels.plan."""
-        return replace(self, tile=tile)
+        if tile.exchanged == self.tile.exchanged:
+            return replace(self, tile=tile)
+        own = self.epilogue
+        epilogue = replace(
+            own,
+            row_scales=own.column_scales,
+            column_scales=own.row_scales,
+            bias={"row": "column", "column": "row"}.get(own.bias, ""),
+        )
+        a_major, b_major = (
+            "k" if major == "k" else other for major, other in ((self.b_major, "m"), (self.a_major, "n"))
+        )
+        return replace(
+            self, a=self.b, b=self.a, a_major=a_major, b_major=b_major, epilogue=epilogue,
+            broadcast=self.broadcast.translate(_EXCHANGED_NAMES), tile=tile,
+        )  # fmt: skip
 
     # Derived sizes ------------------------------------------------------------------------------------------
 
@@ -242,15 +320,47 @@ class Plan(GemmPlan):
         return 64 * self.subtile_columns * size_of(self.d)
 
     @property
+    def quad_registers(self) -> int:
+        """Number of accumulator registers of a thread for 8 columns."""
+        return 8 * self.accumulators // self.tile.columns
+
+    @property
+    def received_bytes(self) -> int:
+        """Size of the sums that a CTA receives from the other CTAs that share an exchanged tile. Units: bytes."""
+        tile = self.tile
+        quads = -(-tile.columns // (8 * tile.cluster))
+        return quads * (tile.cluster - 1) * tile.consumers * 128 * 4 * self.quad_registers
+
+    @property
     def shared_bytes(self) -> int:
         """Dynamic shared memory of a CTA, including its mbarriers. Units: bytes."""
         tile = self.tile
+        if tile.is_vector:
+            return 4 * tile.threads // 32 * tile.rows * tile.columns
+        if tile.exchanged:
+            return tile.stages * (self.stage_bytes + 16) + self.received_bytes + 8
         return tile.stages * (self.stage_bytes + 16) + tile.consumers * (tile.buffers * self.buffer_bytes + 8)
+
+    @property
+    def ctas_per_sm(self) -> int:
+        """Number of CTAs of an exchanged tile that fit into the shared memory of a multiprocessor."""
+        return min((SHARED + _RESERVED) // (self.shared_bytes + _RESERVED), _MAX_CTAS)
+
+    @property
+    def starts_late(self) -> bool:
+        """True if the next grid of the stream starts after the last copy of this one, and then prefetches B."""
+        # As measured, this is faster unless three CTAs fit: then two whole grids fit, and the next may start at once.
+        return self.ctas_per_sm < _MAX_CTAS
 
     @property
     def max_stages(self) -> int:
         """Largest number of stages for which this tile fits into shared memory."""
-        return self.tile.stages + (SHARED - self.shared_bytes) // (self.stage_bytes + 16)
+        return self.max_stages_of(1)
+
+    def max_stages_of(self, ctas: int) -> int:
+        """Return the largest number of stages for which this number of CTAs fits into a multiprocessor."""
+        room = (SHARED + _RESERVED) // ctas - _RESERVED
+        return self.tile.stages + (room - self.shared_bytes) // (self.stage_bytes + 16)
 
 
 def plan_for(

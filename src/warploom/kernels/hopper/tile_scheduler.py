@@ -7,14 +7,12 @@ cluster end inside a tile, the cluster stores partial sums in global memory, and
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from warploom.author import Pointer, Register, forever, guarded, new, otherwise, special, u32, when, while_
 from warploom.kernels.hopper.plan import Plan, Tile
 from warploom.kernels.plan import position_in_plane, tile_position
 from warploom.kernels.ptx import ptx
-
-_QUAD = 16  # bytes that a thread stores at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +26,13 @@ class Sizes:
     split: Any  # tiles that are cut along K
     tiles: Any  # tiles of all batches
     groups: Any
+
+
+class WorkItem(Protocol):
+    """Stages `first` to `last` - 1 of a tile."""
+
+    first: Any
+    last: Any
 
 
 class TileScheduler:
@@ -161,7 +166,9 @@ class PartialSums:
         self.number, self.thread = number, thread
         self.leads = thread == 0
         self.rank = special("cluster_ctarank") if plan.tile.cluster > 1 else 0
-        self.quads = plan.accumulators // 4
+        self.width = 2 if plan.accumulators % 4 else 4  # registers that a thread stores at once
+        self.vector = {"vec": f"v{self.width}", "type": plan.register_type}
+        self.step = 128 * 4 * self.width  # bytes that the consumer stores at once
 
     def _slot(self, cluster: Any) -> tuple[Register, Register]:
         """Return the address of this thread's partial sums from a cluster, and the address of their flag."""
@@ -169,16 +176,19 @@ class PartialSums:
         # With pingpong, only the first work item of a run is completed by others, and the first consumer takes it.
         in_tile = 0 if plan.tile.pingpong else self.number
         consumer = (cluster * plan.tile.cluster + self.rank) * plan.tile.tile_consumers + in_tile
-        start = self.partial + ptx.mul_wide(consumer, 128 * _QUAD * self.quads, type=u32)
-        sums = start + ptx.mul_wide(self.thread, _QUAD, type=u32)
+        start = self.partial + ptx.mul_wide(consumer, 128 * 4 * plan.accumulators, type=u32)
+        sums = start + ptx.mul_wide(self.thread, 4 * self.width, type=u32)
         return sums, self.flags + ptx.mul_wide(consumer, 4, type=u32)
+
+    def _vectors(self, accumulators: Sequence[Register]) -> list[list[Register]]:
+        """Return the registers in groups that a thread stores at once."""
+        return [list(accumulators[at : at + self.width]) for at in range(0, len(accumulators), self.width)]
 
     def store(self, accumulators: Sequence[Register]) -> None:
         """Store the partial sums of a tile that another cluster completes, and set the flag."""
         slot, flag = self._slot(self.scheduler.me)
-        for quad in range(self.quads):
-            part = list(accumulators[4 * quad : 4 * quad + 4])
-            ptx.st(slot.at(quad * 128 * _QUAD, "global"), part, vec="v4", type=self.plan.register_type)
+        for number, part in enumerate(self._vectors(accumulators)):
+            ptx.st(slot.at(number * self.step, "global"), part, **self.vector)
         ptx.fence(sem="acq_rel", scope="gpu")
         ptx.bar(self.number + 1, 128)
         with guarded(self.leads):
@@ -200,10 +210,9 @@ class PartialSums:
                         loop.leave(seen != 0)
                     ptx.st(flag.at(0, "global"), 0, sem="relaxed", scope="gpu", type=u32)
                 ptx.bar(self.number + 1, 128)
-                for quad in range(self.quads):
-                    where = slot.at(quad * 128 * _QUAD, "global")
-                    parts = ptx.ld(where, sem="relaxed", scope="gpu", vec="v4", type=self.plan.register_type)
-                    for total, part in zip(accumulators[4 * quad : 4 * quad + 4], parts, strict=True):
+                for number, totals in enumerate(self._vectors(accumulators)):
+                    parts = ptx.ld(slot.at(number * self.step, "global"), sem="relaxed", scope="gpu", **self.vector)
+                    for total, part in zip(totals, parts, strict=True):
                         if self.plan.accumulator == "f16":
                             ptx.add(total, part, type="f16x2", out=total)
                         else:

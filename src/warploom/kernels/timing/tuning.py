@@ -8,9 +8,10 @@ from math import inf
 from warploom.gpu import Timing
 from warploom.gpu.timing import Call
 from warploom.kernels.hopper.cost_model import TileSchedule, configurations, microseconds
-from warploom.kernels.hopper.dispatch import HopperDispatch
+from warploom.kernels.hopper.dispatch import dispatch_of
 from warploom.kernels.hopper.plan import Plan
 from warploom.kernels.hopper.tuned_tiles import Tuned, choose_tuned, keep, key_of
+from warploom.kernels.prepared import Dispatch
 from warploom.kernels.problem import Operands, Problem
 from warploom.kernels.timing.cublas import Matrices
 from warploom.kernels.timing.speed import Bench, Case, clocked, difference, matrix_sets
@@ -58,7 +59,7 @@ class Outcome:
     now: Candidate | None
 
 
-Prepare = Callable[[HopperDispatch, Operands], Launch]
+Prepare = Callable[[Dispatch, Operands], Launch]
 """Function that prepares the launch of a dispatch for arrays with the layouts of the operands."""
 
 
@@ -93,7 +94,7 @@ def tune(bench: Bench, case: Case, prepare: Prepare, progress: Callable[[str, in
     for number, each in enumerate(choices):
         progress(f"building tile {number + 1} of {len(choices)}", number, len(choices) + 1)
         operands = _operands(sets[0])
-        launches.append(prepare(HopperDispatch(problem, each.plan, each.schedule), operands))
+        launches.append(prepare(dispatch_of(problem, each.plan, each.schedule), operands))
         differences.append(difference(bench, case, sets[0], partial(launches[-1], operands)))
     progress("timing", len(choices), len(choices) + 1)
     correct = [number for number, found in enumerate(differences) if found <= case.kind.tolerance]
