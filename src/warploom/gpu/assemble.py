@@ -23,7 +23,7 @@ _LOG_BYTES = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """PTX module that is loaded on a GPU. `handle` is the driver's handle, and `log` the log of the assembler."""
+    """PTX module that is loaded on a GPU: the driver's handle, and the log of the assembler."""
 
     handle: Any
     log: str
@@ -111,7 +111,7 @@ def find_ptxas() -> Ptxas:
 
 
 def assemble(source: Source, arch: str, options: tuple[str, ...] = ()) -> Assembled:
-    """Return the code of a PTX module for an architecture from the installed ptxas, or from the cache of its results.
+    """Return the code of a PTX module for an architecture from ptxas, or from the cache.
 
     Errors: WarploomError gpu.assembler with the messages of ptxas at their lines; UsageError gpu.assembler.
     """

@@ -96,7 +96,10 @@ class AttentionProblem:
 
 
 def window_of(window: object, *, causal: bool) -> Window:
-    """Return the window of a pair (left, right) and of the option `causal`. Errors: UsageError kernels.option."""
+    """Return the window of a pair (left, right) and of the option `causal`.
+
+    Errors: UsageError kernels.option.
+    """
     if not isinstance(window, tuple) or len(limits := cast("tuple[Any, ...]", window)) != 2:
         raise UsageError(f"window is {window!r}; expected a pair (left, right)", code="kernels.option")
     return Window(limits[0], 0 if causal else limits[1])

@@ -139,7 +139,10 @@ def attention_backward(
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Block of keys of a CTA. The heads that share it are the `sharing` heads of Q from head_kv * sharing on."""
+    """Block of keys of a CTA.
+
+    It is shared by `sharing` heads of Q, from head_kv * sharing on.
+    """
 
     plan: BackwardPlan
     sequence: Sequence
@@ -349,7 +352,10 @@ class Consumer:
             weight.set(pack(self.plan.type, *self.scores[2 * number : 2 * number + 2]))
 
     def _differentiate(self) -> None:
-        """Compute dS = P (dP - D) as fragments of A. P is rounded, because its f32 values need too many registers."""
+        """Compute dS = P (dP - D) as fragments of A.
+
+        P is rounded, because its f32 values need too many registers.
+        """
         totals = self._load_terms(1)
         for number, (change, weight) in enumerate(zip(self.changes, self.weights, strict=True)):
             slopes = [self.slopes[at] - totals[_row_of(at)] for at in (2 * number, 2 * number + 1)]

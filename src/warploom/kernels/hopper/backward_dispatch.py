@@ -130,7 +130,10 @@ class HopperBackward:
 
 
 def _strides(arrays: Arrays, name: str) -> dict[str, int | float]:
-    """Return the strides of an array in bytes, by parameter. Without an axis of sequences, its stride is 0."""
+    """Return the strides of an array in bytes, by parameter.
+
+    The stride of a missing axis of sequences is 0.
+    """
     layout = strided(arrays[name])
     plane = layout.strides[0] if layout.ndim > 3 else 0
     return {f"{name}_token": layout.strides[-3], f"{name}_head": layout.strides[-2], f"{name}_plane": plane}

@@ -60,7 +60,7 @@ class BackwardPlan:
 
     @property
     def splits_rows(self) -> bool:
-        """True if each consumer multiplies 64 rows of a block of dQ. Otherwise, it multiplies some of its columns."""
+        """True if each consumer multiplies 64 rows of a block of dQ, and not some of its columns."""
         return self.rows > GROUP_KEYS
 
     @property

@@ -277,7 +277,7 @@ class Combination:
         ptx.bar(_COMBINE, 128)
 
     def store(self, out: Any, strides: tuple[Any, Any, Any], lse: Any) -> None:
-        """Store the rows of this warp: O = sum of 2^(l - L) sums, with the logarithms l, and L that of their sum."""
+        """Store the rows of this warp: the sums of the parts, weighted by their sums of exponentials."""
         sizes, plan, ctas = self.parts.sizes, self.plan, special("nctaid.x")
         number = new(u32, (self.thread >> 5) * ctas + special("ctaid.x"))
         with while_(lambda: number < sizes.lines * self.rows):

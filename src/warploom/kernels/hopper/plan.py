@@ -20,8 +20,8 @@ SCALE_BLOCK = 128  # number of elements of K, and of columns of B, that may shar
 METADATA = 512  # bytes of one metadata word for each thread of a consumer
 HOPPER = "sm_90a"  # the target that has wgmma
 SHARED = shared_bytes(90)  # shared memory of a CTA
-# Most accumulator registers of a thread, by the number of consumers. With more, the driver's assembler (580.159)
-# spills, although ptxas 13.0 does not: 176 registers cost a fifth of the speed.
+# Most accumulator registers of a thread, by the number of consumers. They were measured with code of nvJitLink, which
+# ignores setmaxnreg and spills with more registers.
 _MOST_REGISTERS = {1: 192, 2: 160, 3: 128}
 _MOST_ACCUMULATORS = {1: 128, 2: 128, 3: 96}  # most accumulator registers of one instruction
 _RESERVED = 1024  # bytes of shared memory that the system takes from each CTA

@@ -1,0 +1,106 @@
+"""Speed of `wl.kernels.attention` and its gradients, compared with cuDNN through PyTorch in turns in one run.
+
+python bench/attention.py [--json FILE]     on a Hopper GPU with PyTorch; takes half a minute
+
+Each line has the rates in TFLOP/s and the ratio. All problems have bf16, 16384 tokens and 2048 columns of heads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import geometric_mean
+from typing import Any
+
+import warploom as wl
+from warploom.gpu import Gpu, measure
+from warploom.gpu.timing import driver_release
+
+_TOKENS, _COLUMNS = 16384, 2048
+Call = Callable[[Any], object]
+
+
+def _forward(torch: Any, head: int, tokens: int, *, causal: bool) -> dict[str, Call]:
+    """Return the calls of both libraries for the forward pass."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel  # pyright: ignore[reportMissingImports]
+
+    q, k, v = _arrays(torch, head, tokens, 3)
+    planes = [each.transpose(1, 2) for each in (q, k, v)]
+    out = torch.empty_like(q)
+
+    def theirs(_: Any) -> object:
+        with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+            return torch.nn.functional.scaled_dot_product_attention(*planes, is_causal=causal)
+
+    return {"cudnn": theirs, "ours": lambda _: wl.kernels.attention(q, k, v, causal=causal, out=out)}
+
+
+def _backward(torch: Any, head: int, tokens: int, *, causal: bool) -> dict[str, Call]:
+    """Return the calls of both libraries for the gradients."""
+    q, k, v, do = _arrays(torch, head, tokens, 4)
+    o, lse = wl.kernels.attention(q, k, v, causal=causal, return_lse=True)
+    grads = [torch.empty_like(q) for _ in range(3)]
+    planes = [each.transpose(1, 2) for each in (q, k, v)]
+    aten = torch.ops.aten
+    made = aten._scaled_dot_product_cudnn_attention(*planes, None, True, 0.0, causal, False)
+    result, logarithms, q_ends, k_ends, q_most, k_most, seed, offset, *_ = made
+
+    def theirs(_: Any) -> object:
+        return aten._scaled_dot_product_cudnn_attention_backward(
+            do.transpose(1, 2), *planes, result, logarithms, seed, offset, None, q_ends, k_ends, q_most, k_most, 0.0,
+            causal,
+        )  # fmt: skip
+
+    def ours(_: Any) -> object:
+        dq, dk, dv = grads
+        return wl.kernels.attention_backward(do, q, k, v, o, lse, causal=causal, dq=dq, dk=dk, dv=dv)
+
+    return {"cudnn": theirs, "ours": ours}
+
+
+def _arrays(torch: Any, head: int, tokens: int, count: int) -> list[Any]:
+    shape = _TOKENS // tokens, tokens, _COLUMNS // head, head
+    return [torch.randn(*shape, device="cuda").bfloat16() for _ in range(count)]
+
+
+def _cases() -> Iterator[tuple[str, Callable[..., dict[str, Call]], int, int]]:
+    """Yield the name, the function for the calls, the head size, and the operations for a score and a column."""
+    for head in (64, 128, 256):
+        yield "forward", _forward, head, 4
+    for head in (64, 128):
+        yield "backward", _backward, head, 10
+
+
+def main() -> None:
+    """Measure all problems, and print one line for each."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", type=Path, help="file for the results")
+    options = parser.parse_args()
+    import torch  # pyright: ignore[reportMissingImports]
+
+    gpu, results = Gpu(), list[dict[str, Any]]()
+    for name, calls, head, operations in _cases():
+        for causal in (False, True):
+            for tokens in (2048, 8192, 16384):
+                lists = {key: [call] for key, call in calls(torch, head, tokens, causal=causal).items()}
+                times = measure(gpu, lists, repetitions=8, warm_up=0.15)
+                work = operations * _TOKENS * tokens * _COLUMNS / (2 if causal else 1)
+                rates = {key: round(1e-6 * work / each.median, 1) for key, each in times.items()}
+                ratio = round(rates["ours"] / rates["cudnn"], 3)
+                results.append(
+                    {"pass": name, "head": head, "causal": causal, "tokens": tokens, **rates, "ratio": ratio}
+                )
+                mask = "causal" if causal else "full"
+                print(f"{name} head {head} {mask} {tokens}: ours {rates['ours']}, cuDNN {rates['cudnn']}, {ratio}")
+    for name in ("forward", "backward"):
+        ratios = [each["ratio"] for each in results if each["pass"] == name]
+        print(f"{name}: geometric mean {geometric_mean(ratios):.3f}, least {min(ratios):.3f}")
+    if options.json:
+        header = {"gpu": gpu.name, "driver": driver_release(), "torch": torch.__version__}
+        options.json.write_text(json.dumps({**header, "results": results}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
