@@ -73,8 +73,10 @@ def test_target_and_version(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         (
             ["check", "--ptx-version", "12", "good.ptx"],
-            "error[check.ptx-version]: the PTX version is '12'; expected a string such as '8.7' or a pair such as"
-            " (8, 7)\n",
+            (
+                "error[check.ptx-version]: the PTX version is '12'; expected a string such as '8.7' or a pair such as"
+                " (8, 7)\n"
+            ),
         ),
         (["explain", "wgma"], "error[usage]: unknown rule or instruction 'wgma'\n  hint: did you mean wgmma?\n"),
     ],
