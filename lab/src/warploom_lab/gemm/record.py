@@ -116,7 +116,7 @@ def _data_of(recorded: Recorded) -> dict[str, Any]:
 def _recorded_of(data: Any) -> Recorded:
     way = data["way"]
     tile = way["tile"]
-    values = {field.name: expect_type(type(field.default), tile[field.name]) for field in fields(Tile)}
+    values = {field.name: expect_type(type(field.default), tile.get(field.name, field.default)) for field in fields(Tile)}
     if len(values) != len(tile):
         raise ValueError("a tile has the fields of another release")
     return Recorded(
