@@ -116,9 +116,11 @@ def _data_of(recorded: Recorded) -> dict[str, Any]:
 def _recorded_of(data: Any) -> Recorded:
     way = data["way"]
     tile = way["tile"]
-    values = {field.name: expect_type(type(field.default), tile.get(field.name, field.default)) for field in fields(Tile)}
-    if len(values) != len(tile):
+    defaults: dict[str, Any] = {field.name: field.default for field in fields(Tile)}
+    if tile.keys() - defaults.keys() or defaults.keys() - tile.keys() - {"exchanged"}:
         raise ValueError("a tile has the fields of another release")
+    # Older records have no exchanged tiles.
+    values = {name: expect_type(type(default), tile.get(name, default)) for name, default in defaults.items()}
     return Recorded(
         expect_type(int, data["number"]),
         Partition(Tile(**values), expect_type(int, way["ctas"]), expect_type(int, way["split"])),
