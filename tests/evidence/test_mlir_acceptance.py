@@ -68,6 +68,8 @@ def test_ptx_equals_that_of_llc(found: dict[str, str]) -> None:
 
 
 def test_a_wrong_judgement_is_a_difference() -> None:
-    accepted = next(each for each in JUDGEMENTS if each.ptx and each.operation == "nvvm.prefetch")
+    accepted = next(
+        each for each in JUDGEMENTS if each.ptx and each.operation == "nvvm.prefetch" and "unknown" not in each.text
+    )
     assert list(differences(replace(accepted, stage="verify")))
     assert list(differences(replace(accepted, ptx=(*accepted.ptx, "ret;"))))

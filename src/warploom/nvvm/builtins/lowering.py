@@ -46,6 +46,9 @@ class Translation(ParsedModule):
                     value, span = call.arguments[_SIZES + call.builtin.booleans.index("trans_a")]
                     if value.constant:
                         yield self._note(call, span, "trans_a has no effect, because A is in registers")
+                # As in nvcc, A and B end the arguments.
+                for _, span in call.arguments[len(call.builtin.parameters) + 2 :]:
+                    yield self._note(call, span, "an argument after B has no effect")
 
     def _note(self, call: Call, span: Span, message: str) -> Diagnostic:
         found = diagnostic_at(self.source, span, f"'{call.builtin.name}': {message}", "builtin.added")

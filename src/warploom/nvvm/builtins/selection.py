@@ -236,8 +236,6 @@ def _warpgroup(builtin: Builtin, values: Sequence[Value], target: Target, errors
         missing = "The 'A' or 'B' argument to __wgmma_mma_async call is missing"
         errors.append(ArgumentError(None, missing, "builtin.arguments"))
         raise RefusedCall(*errors)
-    if len(values) > b + 1:
-        errors.append(ArgumentError(b + 1, "too many arguments in function call", "builtin.arguments"))
     in_registers = values[a].type.depth == 1 and values[a].type.base in _BASES_OF_A
     if not in_registers and values[a].type.plain != DESCRIPTOR:
         errors.append(ArgumentError(a, "'A' argument must have void* or unsigned long long type", "builtin.arguments"))
