@@ -12,7 +12,7 @@ from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from warploom.kernels import Tile
-    from warploom.kernels.timing.speed import Case, Size
+    from warploom.kernels.timing.cases import Case, Size
 
 _SIZE = re.compile(r"([1-9]\d{0,6})x([1-9]\d{0,6})x([1-9]\d{0,6})", re.ASCII)
 
@@ -40,14 +40,13 @@ def selected_cases(options: argparse.Namespace, known: Sequence[str]) -> list[Ca
 
     `known` has the types that --types accepts. An absent option selects everything.
     """
-    from warploom.kernels.timing.cublas import KINDS, default_kinds
-    from warploom.kernels.timing.speed import SIZES, Case
+    from warploom.kernels.timing.cases import KINDS, SIZES, Case, default_kinds
 
     names = options.types or default_kinds(known)
     for name in names:
         if name not in known:
             raise UsageError(f"--types: found {name!r}; expected some of {', '.join(known)}")
-    return [Case(KINDS[name], *size) for name in names for size in options.shapes or SIZES]
+    return [Case(KINDS[name], m, n, k) for name in names for m, n, k in options.shapes or SIZES]
 
 
 def _sizes(text: str) -> list[Size]:

@@ -19,7 +19,8 @@ from warploom.diagnostics import UsageError, WarploomError, render
 
 if TYPE_CHECKING:
     from warploom.gpu import State
-    from warploom.kernels.timing.speed import Bench, Case, Comparison, WrongResult
+    from warploom.kernels.timing.cases import Case
+    from warploom.kernels.timing.speed import Bench, Comparison, WrongResult
 
 _UNIT = "TFLOP/s"
 _REGIMES = {"steady": {"warm_up": 0.25}, "rested": {"pause": 0.05}}
@@ -63,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the command `bench` and return its exit status. Errors: UsageError gpu.*, kernels.*."""
     from warploom.gpu import Gpu, driver_release, measure, state
     from warploom.kernels.hopper.plan import HOPPER
-    from warploom.kernels.timing.cublas import PEERS
+    from warploom.kernels.timing.cublaslt import PEERS
     from warploom.kernels.timing.speed import Bench
     from warploom.release import version
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from warploom.gpu import Gpu
     from warploom.kernels.prepared import Dispatch
     from warploom.kernels.problem import Operands
-    from warploom.kernels.timing.speed import Case, Clock
+    from warploom.kernels.timing.cases import Case
+    from warploom.kernels.timing.speed import Clock
     from warploom.kernels.timing.tuning import Launch, Outcome
 
 _WARM_UP = 0.25  # seconds of work before the first repetition
@@ -48,7 +49,8 @@ def declare(add: Add) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command `tune` and return its exit status. Errors: UsageError gpu.*, kernels.*."""
-    from warploom.kernels.timing.cublas import KINDS, PEERS
+    from warploom.kernels.timing.cases import KINDS
+    from warploom.kernels.timing.cublaslt import PEERS
 
     if options.list:
         return _list()
@@ -62,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _tune(options: argparse.Namespace, cases: Sequence[Case]) -> int:
     from warploom.gpu import Gpu, state
-    from warploom.kernels.timing.cublas import PEERS
+    from warploom.kernels.timing.cublaslt import PEERS
     from warploom.kernels.timing.speed import Bench
     from warploom.kernels.timing.tuning import tune
 
@@ -139,8 +141,7 @@ def _forget(cases: Sequence[Case] | None) -> int:
 
     keys: set[str] | None = None
     if cases is not None:
-        problems = [(case.kind, case.kind.problem(case.m, case.n, case.k)) for case in cases]
-        keys = {key_of(problem, kind.plan(problem)) for kind, problem in problems}
+        keys = {key_of(case.problem, case.plan) for case in cases}
     count = forget(keys)
     print(f"{count} tile{'' if count == 1 else 's'} removed")
     return OK

@@ -2,7 +2,7 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -10,76 +10,14 @@ from typing import Any
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.driver import first_sentence
-from warploom.kernels.hopper.plan import Plan, plan_for
-from warploom.kernels.plan import ALIGNMENT, DTYPES, size_of
-from warploom.kernels.problem import Problem
+from warploom.kernels.plan import ALIGNMENT, DTYPES
 from warploom.kernels.sparse import Compressed, compress, prune
+from warploom.kernels.timing.cases import KINDS, Case, Kind
 
 Multiply = Callable[[Any, Any, Any], object]
 """Function that writes the product of its arguments A and B to its argument D."""
 
 _SPREAD = 40  # standard deviation of integers, so that few exceed 127
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """Combination of types of A, B and D that is timed.
-
-    `operand` is the type of A and B, and `result` the type of D. If `fast`, 8-bit floats are summed in the tensor
-    cores. If `sparse`, our kernel multiplies a compressed A, and its time is compared with our kernel for a dense A.
-    `tolerance` is the largest accepted difference of two elements, as a fraction of the root mean square.
-    """
-
-    name: str
-    operand: str
-    result: str
-    fast: bool = False
-    # The default is far above rounding errors, and far below the error of one missing instruction.
-    tolerance: float = 0.1
-    sparse: bool = False
-
-    @property
-    def reference(self) -> str:
-        """Name of our kernel if it is the reference, or "" if the library is the reference."""
-        return "our dense" if self.sparse else ""
-
-    @property
-    def title(self) -> str:
-        """Name of the combination, followed by the reference if our own kernel is the reference."""
-        return f"{self.name} beside {self.reference}" if self.reference else self.name
-
-    def problem(self, m: int, n: int, k: int) -> Problem:
-        """Return the problem of these sizes. A and B are contiguous along K."""
-        return Problem(m, n, k, 1, self.operand, self.operand, "k", "k", sparse=self.sparse)
-
-    def plan(self, problem: Problem) -> Plan:
-        """Return the plan of our kernel, with the smallest tile."""
-        promoted = self.operand == "e4m3" and not self.fast
-        return plan_for(problem, accumulator=problem.accumulator(), result=self.result, promoted=promoted)
-
-    def bytes(self, m: int, n: int, k: int) -> int:
-        """Return the size of A, B and D together. Units: bytes."""
-        return size_of(self.operand) * (m + n) * k + size_of(self.result) * m * n
-
-
-KINDS = {
-    kind.name: kind
-    for kind in (
-        Kind("bf16", "bf16", "bf16"),
-        Kind("f16", "f16", "f16"),
-        Kind("tf32", "tf32", "f32"),
-        Kind("e4m3", "e4m3", "bf16", fast=True, tolerance=0.25),
-        Kind("e4m3-accurate", "e4m3", "bf16"),
-        Kind("s8", "s8", "s32", tolerance=0.0),
-        Kind("f16-sparse", "f16", "f16", sparse=True),
-    )
-}
-"""Timed combinations of types, by name."""
-
-
-def default_kinds(names: Iterable[str]) -> list[str]:
-    """Return the names of the kinds for which a library is the reference."""
-    return [name for name in names if not KINDS[name].reference]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +54,22 @@ class Peer(ABC):
     def multiply(self, kind: Kind) -> Multiply:
         """Return the library's function that multiplies matrices of a kind."""
 
-    def matrices(self, kind: Kind, m: int, n: int, k: int, seed: int) -> Matrices:
+    def choices(self, case: Case) -> Sequence[Multiply]:
+        """Return the library's functions for a case, of which the fastest is the reference."""
+        return [self.multiply(case.kind)]
+
+    def matrices(self, case: Case, seed: int) -> Matrices:
         """Return random matrices with a normal distribution. Matrices of s8 contain rounded numbers."""
-        normal = self._normal(seed)
+        normal, kind, batch = self._normal(seed), case.kind, (case.batch,) if case.batch else ()
 
-        def matrix(rows: int) -> Any:
-            drawn, made = normal(rows, k), self._empty(rows, k, _stored(kind.operand))
+        def matrix(lines: int, major: str) -> Any:
+            shape = (*batch, lines, case.k) if major == "k" else (*batch, case.k, lines)
+            drawn, made = normal(shape), self._empty(shape, _stored(kind.operand))
             made[...] = (drawn * _SPREAD).round().clip(-127, 127) if kind.operand == "s8" else drawn
-            return made
+            return made if major == "k" else made.swapaxes(-1, -2)
 
-        a, b, d = matrix(m), matrix(n).T, self._empty(m, n, DTYPES[kind.result].name)
+        a, b = matrix(case.m, case.a_major), matrix(case.n, case.b_major).swapaxes(-1, -2)
+        d = self._empty((*batch, case.m, case.n), DTYPES[kind.result].name)
         if not kind.sparse:
             return Matrices(a, b, d)
         a[...] = prune(a)
@@ -137,12 +81,12 @@ class Peer(ABC):
         return float(abs(x - y).max() / (y * y).mean() ** 0.5)
 
     @abstractmethod
-    def _normal(self, seed: int) -> Callable[[int, int], Any]:
-        """Return a function from (rows, columns) to a random f32 matrix with a normal distribution."""
+    def _normal(self, seed: int) -> Callable[[tuple[int, ...]], Any]:
+        """Return a function from a shape to a random f32 array with a normal distribution."""
 
     @abstractmethod
-    def _empty(self, rows: int, columns: int, dtype: str) -> Any:
-        """Return an uninitialised matrix whose rows start at multiples of 16 bytes."""
+    def _empty(self, shape: tuple[int, ...], dtype: str) -> Any:
+        """Return an uninitialised array whose rows start at multiples of 16 bytes."""
 
     @abstractmethod
     def _wide(self, matrix: Any) -> Any:
@@ -185,23 +129,23 @@ class Torch(Peer):
             return lambda a, b, d: torch._scaled_mm(
                 a, b, scale_a=one, scale_b=one, out_dtype=d.dtype, use_fast_accum=kind.fast, out=d
             )
-        return lambda a, b, d: torch.mm(a, b, out=d)
+        return lambda a, b, d: torch.matmul(a, b, out=d)
 
-    def _normal(self, seed: int) -> Callable[[int, int], Any]:
+    def _normal(self, seed: int) -> Callable[[tuple[int, ...]], Any]:
         generator = self._torch.Generator(device="cuda").manual_seed(seed)
-        return lambda rows, columns: self._torch.randn(rows, columns, device="cuda", generator=generator)
+        return lambda shape: self._torch.randn(shape, device="cuda", generator=generator)
 
-    def _empty(self, rows: int, columns: int, dtype: str) -> Any:
+    def _empty(self, shape: tuple[int, ...], dtype: str) -> Any:
         torch_type = getattr(self._torch, dtype)
-        whole = self._torch.empty(rows, _padded(columns, torch_type.itemsize), dtype=torch_type, device="cuda")
-        return whole[:, :columns]
+        whole = self._torch.empty(_padded(shape, torch_type.itemsize), dtype=torch_type, device="cuda")
+        return whole[..., : shape[-1]]
 
     def _wide(self, matrix: Any) -> Any:
         return matrix.double() if matrix.dtype == self._torch.int32 else matrix.float()
 
 
 class CuPy(Peer):
-    """CuPy as the reference: `dot` for f16 and tf32. It multiplies no other types by tensor cores."""
+    """CuPy as the reference: `matmul` for f16 and tf32. It multiplies no other types by tensor cores."""
 
     name = "CuPy"
     kinds = ("f16", "tf32", "f16-sparse")
@@ -226,23 +170,20 @@ class CuPy(Peer):
 
     def multiply(self, kind: Kind) -> Multiply:
         """Return CuPy's function that multiplies matrices of a kind."""
-        return lambda a, b, d: self._cupy.dot(a, b, out=d)
+        return lambda a, b, d: self._cupy.matmul(a, b, out=d)
 
-    def _normal(self, seed: int) -> Callable[[int, int], Any]:
+    def _normal(self, seed: int) -> Callable[[tuple[int, ...]], Any]:
         generator = self._cupy.random.RandomState(seed)
-        f32 = self._cupy.float32
-        return lambda rows, columns: generator.standard_normal((rows, columns), dtype=f32)
+        f32 = self._cupy.dtype("float32")
+        return lambda shape: generator.standard_normal(shape, dtype=f32)
 
-    def _empty(self, rows: int, columns: int, dtype: str) -> Any:
+    def _empty(self, shape: tuple[int, ...], dtype: str) -> Any:
         itemsize = self._cupy.dtype(dtype).itemsize
-        return self._cupy.empty((rows, _padded(columns, itemsize)), dtype)[:, :columns]
+        return self._cupy.empty(_padded(shape, itemsize), dtype)[..., : shape[-1]]
 
     def _wide(self, matrix: Any) -> Any:
         return matrix.astype(self._cupy.float32)
 
-
-PEERS: dict[str, type[Torch] | type[CuPy]] = {"torch": Torch, "cupy": CuPy}
-"""Libraries by name. Errors: UsageError bench.peer if the library is not installed or finds no GPU."""
 
 _HINT = "install a build for the CUDA version of this machine, or choose the other --peer"
 
@@ -251,7 +192,12 @@ def _stored(operand: str) -> str:
     return {"tf32": "float32", "s8": "int8"}.get(operand) or DTYPES[operand].name
 
 
-def _padded(columns: int, size: int) -> int:
+def _padded(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
+    """Return the shape in memory of an array whose rows start at multiples of 16 bytes."""
+    return *shape[:-1], pitch(shape[-1], size)
+
+
+def pitch(columns: int, size: int) -> int:
     """Return the number of elements from row to row, if rows start at multiples of 16 bytes."""
     return -(-columns * size // ALIGNMENT) * ALIGNMENT // size
 

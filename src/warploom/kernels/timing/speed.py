@@ -12,21 +12,8 @@ from warploom.gpu.timing import Call
 from warploom.kernels.hopper.cost_model import TileSchedule
 from warploom.kernels.hopper.plan import Tile
 from warploom.kernels.hopper.tuned_tiles import choose_tuned
-from warploom.kernels.timing.cublas import Kind, Matrices, Multiply, Peer, library_errors
-
-Size = tuple[int, int, int]
-
-SIZES: tuple[Size, ...] = (
-    (4096, 4096, 4096),
-    (8192, 8192, 8192),
-    (16384, 8192, 4096),
-    (2048, 7168, 4096),
-    (128, 7168, 16384),
-    (64, 24576, 1536),
-    (4096, 2112, 7168),
-    (4096, 32768, 512),
-)
-"""Sizes (M, N, K) that common models use."""
+from warploom.kernels.timing.cases import Case, Kind
+from warploom.kernels.timing.cublas import Matrices, Multiply, Peer, library_errors
 
 _TRIES = 3  # repetitions of the first measurement, which determines the calls of a repetition
 _ROTATED_BYTES = 150e6  # bytes of the matrices that are used in turn, three times the L2 cache of an H200
@@ -51,23 +38,6 @@ class Bench:
     clock: Clock
     wait: Callable[[], object]
     repetitions: int = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """Multiplication to compare, such as `bf16 4096x4096x4096` for M, N and K."""
-
-    kind: Kind
-    m: int
-    n: int
-    k: int
-
-    def __str__(self) -> str:
-        return f"{self.kind.name} {self.m}x{self.n}x{self.k}"
-
-    def teraflops(self, timing: Timing) -> float:
-        """Return the rate of 2 M N K operations in the median time. Units: 10^12 operations per second."""
-        return 2e-6 * self.m * self.n * self.k / timing.median
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +93,16 @@ def compare(
     if not found <= kind.tolerance:  # also for NaN
         return WrongResult(case, found, peer.name)
     times, rounds = clocked(bench, lambda rounds: _calls(peer, kind, gemm, sets * rounds), len(sets))
-    problem = kind.problem(case.m, case.n, case.k)
-    plan, schedule = choose_tuned(bench.gpu, problem, kind.plan(problem))
+    plan, schedule = choose_tuned(bench.gpu, case.problem, case.plan)
     calls = len(sets) * rounds
     return Comparison(case, plan.tile, schedule, times["ours"], times["theirs"], calls, len(sets), found, state())
 
 
 def matrix_sets(peer: Peer, case: Case) -> list[Matrices]:
     """Return sets of matrices that together exceed the L2 cache. Errors: UsageError bench.peer."""
-    count = min(max(ceil(_ROTATED_BYTES / case.kind.bytes(case.m, case.n, case.k)), _SETS[0]), _SETS[1])
+    count = min(max(ceil(_ROTATED_BYTES / case.bytes), _SETS[0]), _SETS[1])
     with library_errors(peer.name, case):
-        return [peer.matrices(case.kind, case.m, case.n, case.k, seed) for seed in range(count)]
+        return [peer.matrices(case, seed) for seed in range(count)]
 
 
 def difference(bench: Bench, case: Case, matrices: Matrices, ours: Callable[[], object]) -> float:

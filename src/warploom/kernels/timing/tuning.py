@@ -13,8 +13,9 @@ from warploom.kernels.hopper.plan import Plan
 from warploom.kernels.hopper.tuned_tiles import Tuned, choose_tuned, keep, key_of
 from warploom.kernels.prepared import Dispatch
 from warploom.kernels.problem import Operands, Problem
+from warploom.kernels.timing.cases import Case
 from warploom.kernels.timing.cublas import Matrices
-from warploom.kernels.timing.speed import Bench, Case, clocked, difference, matrix_sets
+from warploom.kernels.timing.speed import Bench, clocked, difference, matrix_sets
 
 MAX_CANDIDATES = 24
 """Largest number of candidates that are timed."""
@@ -81,8 +82,7 @@ def tune(bench: Bench, case: Case, prepare: Prepare, progress: Callable[[str, in
 
     Errors: UsageError bench.peer, gpu.timing, kernels.*; DeviceFault gpu.fault.
     """
-    problem = case.kind.problem(case.m, case.n, case.k)
-    plan = case.kind.plan(problem)
+    problem, plan = case.problem, case.plan
     chosen, schedule = choose_tuned(bench.gpu, problem, plan)
     before = Candidate(chosen, schedule, microseconds(problem, chosen, schedule))
     choices = candidates(problem, plan)
