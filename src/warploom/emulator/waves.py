@@ -12,6 +12,7 @@ from warploom.isa.model.effects import Access
 from warploom.lazy_dataclass import dataclass
 
 RESIDENT_WARPS = 1024
+WAITING = 3  # times as many warps if CTAs may wait for each other, so that 132 CTAs of 512 threads are resident
 _STOLEN = 4  # clusters for each resident cluster, if the program may cancel clusters
 LEAST_WARPS = 512  # least resident warps of a wave if a grid is divided only to occupy two workers
 REGISTER_BYTES = 1 << 30
@@ -57,7 +58,7 @@ def divide(program: Program, grid: Grid) -> Waves:
         return Waves(grid.ctas, grid, range(1))
     waits = any(program.analysis(inter_cta_communication))
     # CTAs that may wait for each other need large waves. Others form an even number of waves, for two workers.
-    most = RESIDENT_WARPS if waits else min(RESIDENT_WARPS, max(LEAST_WARPS, -(-grid.ctas * warps // 2)))
+    most = WAITING * RESIDENT_WARPS if waits else min(RESIDENT_WARPS, max(LEAST_WARPS, -(-grid.ctas * warps // 2)))
     fits = min(most // warps, REGISTER_BYTES // per_cta, SHARED_BYTES // max(1, grid.total_shared))
     each = min(max(fits // size, 1), clusters)
     if cancels_clusters(program):

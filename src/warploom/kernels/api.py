@@ -256,7 +256,8 @@ def plan_gemm(operands: Operands, options: Options, gpu: Gpu | None) -> Dispatch
         return AmpereDispatch(problem, plan)
     if isinstance(plan, TensorPlan):
         return BlackwellDispatch(problem, plan, blackwell.MULTIPROCESSORS if gpu is None else gpu.multiprocessors)
-    return dispatch_for(problem, plan, options.tile, "" if gpu is None else gpu.name)
+    name, multiprocessors = ("", H200.multiprocessors) if gpu is None else (gpu.name, gpu.multiprocessors)
+    return dispatch_for(problem, plan, options.tile, name, multiprocessors)
 
 
 def require_hopper(what: str, target: str) -> None:

@@ -233,8 +233,8 @@ def _unusual_schedules(plan: Plan, schedule: TileSchedule, *, split: bool) -> It
         if clusters * cluster <= schedule.ctas:
             yield replace(schedule, ctas=clusters * cluster, split=0)
     if split and schedule.stages > 1:
-        yield replace(schedule, ctas=5 * cluster, split=schedule.tiles)
-        yield replace(schedule, ctas=3 * cluster, split=(schedule.tiles + 1) // 2)
+        for clusters, tiles in ((5, schedule.tiles), (3, (schedule.tiles + 1) // 2)):
+            yield replace(schedule, ctas=min(clusters, tiles * schedule.stages) * cluster, split=tiles)
 
 
 def digest(d: NDArray[Any]) -> str:

@@ -1,6 +1,6 @@
 """Grid and arguments of the Hopper kernel for arrays in host or GPU memory."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil
 from typing import Any
@@ -50,10 +50,7 @@ class HopperDispatch:
     @property
     def workspace(self) -> tuple[int, int] | None:
         """Number of 32-bit words and of zeroed flags for tiles that are cut along K; None without such tiles."""
-        if self.schedule.split == 0:
-            return None
-        flags = self.schedule.ctas * self.plan.tile.tile_consumers
-        return flags * 128 * self.plan.accumulators, flags
+        return self.schedule.workspace(self.plan)
 
     def tensor_maps(self, operands: Operands, d: Any) -> dict[str, TensorMap]:
         """Return the tensor maps of A, B, C and D by parameter. Without C, the third map is also that of D."""
@@ -108,20 +105,24 @@ class HopperDispatch:
 
 
 def dispatch_of(problem: Problem, plan: Plan, schedule: TileSchedule) -> HopperDispatch | ExchangedDispatch:
-    """Return the launch of the kernel of a plan."""
+    """Return the launch of the kernel of a plan. The kernel can cut tiles along K if the schedule has such tiles."""
+    plan = replace(plan, cut=schedule.split > 0)
     if not plan.tile.exchanged:
         return HopperDispatch(problem, plan, schedule)
     return (VectorDispatch if plan.tile.is_vector else ExchangedDispatch)(problem, plan, schedule)
 
 
 @lru_cache(maxsize=256)
-def dispatch_for(problem: Problem, plan: Plan, tile: Tile | None, gpu: str) -> HopperDispatch | ExchangedDispatch:
+def dispatch_for(
+    problem: Problem, plan: Plan, tile: Tile | None, gpu: str, multiprocessors: int
+) -> HopperDispatch | ExchangedDispatch:
     """Return a launch with `tile`. Without `tile`, use the tuned tile of `gpu` or the best estimate."""
     if tile is None:
-        return dispatch_of(problem, *(choose_tuned(gpu, problem, plan) if gpu else choose(problem, plan)))
-    plan = plan.with_tile(tile)
-    options = schedules(problem, plan)
-    return dispatch_of(problem, plan, min(options, key=lambda each: microseconds(problem, plan, each)))
+        plan, schedule = choose_tuned(gpu, problem, plan) if gpu else choose(problem, plan)
+    else:
+        plan = plan.with_tile(tile)
+        schedule = min(schedules(problem, plan), key=lambda each: microseconds(problem, plan, each))
+    return dispatch_of(problem, plan, schedule.limited(plan.tile, multiprocessors))
 
 
 # Block scales -----------------------------------------------------------------------------------------------

@@ -1,16 +1,15 @@
-"""GEMM kernel for few rows of A, which computes the transpose of D.
+"""GEMM kernel for few rows of A or few tiles, which computes the transpose of D.
 
 The rows of wgmma are columns of B. Without clusters, the CTAs are persistent and may share tiles along K (see
 `tile_scheduler`). Otherwise each cluster computes one tile: its CTAs multiply different parts of K and exchange the
-sums through distributed shared memory. The threads store the elements of D one by one. The plan is that of the
-exchanged problem (see `Plan`).
+sums through distributed shared memory. The plan is that of the exchanged problem (see `Plan`).
 """
 
 # Annotations of a kernel's parameters are PTX types.
 # pyright: reportInvalidTypeForm=false, reportUnknownParameterType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownVariableType=false
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from warploom.author import (
@@ -39,14 +38,13 @@ from warploom.author import (
 from warploom.kernels.epilogue import EpilogueArguments, EpilogueMath, unpack
 from warploom.kernels.hopper.gemm import load_lines
 from warploom.kernels.hopper.mainloop import MainLoop
+from warploom.kernels.hopper.partial_sums import PartialSums
 from warploom.kernels.hopper.plan import HOPPER, SPAN, Plan, Tile
-from warploom.kernels.hopper.tile_scheduler import PartialSums, Sizes, TileScheduler
+from warploom.kernels.hopper.tile_scheduler import Sizes, TileScheduler
 from warploom.kernels.plan import BLOCK, size_of, tile_position
 from warploom.kernels.ptx import ptx
 
 _DEFAULT = Plan(tile=Tile(64, 8, exchanged=True))
-
-
 _PREFETCHED = 2  # stages that a CTA copies to L2 before the previous grid ends
 
 
@@ -90,7 +88,7 @@ def exchanged_gemm(
     Units: bytes for strides and planes.
     """
     tile = plan.tile
-    bounds(threads=tile.threads, cluster=(tile.cluster, 1, 1), ctas_per_sm=1)
+    bounds(threads=tile.threads, cluster=(tile.cluster, 1, 1), ctas_per_sm=max(plan.ctas_per_sm, 1))
     weights = shared(tile.stages * tile.rows * SPAN, align=1024)
     tokens = shared(tile.stages * tile.columns * SPAN, align=1024)
     exchange = Exchange(plan, shared(plan.received_bytes, align=16), shared(8, align=8))
@@ -101,7 +99,7 @@ def exchanged_gemm(
     produces = thread == 128 * tile.consumers
     # Rows of the kernel are columns of D.
     sizes = Sizes(n, n_tiles, m_tiles, k_tiles, split, tiles, 0)
-    items = TileScheduler(sizes, tile) if tile.cluster == 1 else Part(sizes, tile, exchange.rank)
+    items = TileScheduler(sizes, tile, plan.cut) if tile.cluster == 1 else Part(sizes, tile, exchange.rank)
     with when(produces):
         for tensor in (a, b):
             ptx.prefetch(Location(tensor), level="tensormap")
@@ -132,9 +130,9 @@ def exchanged_gemm(
         multiply = MainLoop(plan, state, group, mine, start_of_weights, start_of_tokens, None, None)
         arguments = EpilogueArguments(alpha, beta, column_scales, row_scales, bias, n, m, d, d_stride, d_plane)
 
-        def store() -> Store:
-            row, column, batch = origin_of(items)
-            return Store(plan, arguments, (c, c_stride, c_plane), row + group * 64, column, batch, mine)
+        def store(row: Any, column: Any, batch: Any) -> Store:
+            addend, first = (c, c_stride, c_plane), (row + group * 64, column, batch)
+            return Store(plan, arguments, addend, first, exchange.rank, mine)
 
         if isinstance(items, Part):
             # The part is empty if the tile has fewer stages than the cluster has CTAs.
@@ -142,24 +140,38 @@ def exchanged_gemm(
                 multiply(items, sums, lambda: None)
             exchange.send(sums, thread)
             exchange.wait()
-            stores = store()
+            stores = store(*origin_of(items))
             for quad in range(tile.columns // 8):
                 with when(exchange.rank == quad % tile.cluster):
                     exchange.add(sums, quad, thread)
                     stores(sums, quad)
+                stores.advance(quad)
             return
-        partial_sums = PartialSums(plan, items, partial, flags, group, mine)
+        partial_sums = PartialSums(plan, items, partial, flags, group, mine) if plan.cut else None
+
+        def put_all() -> None:
+            stores = store(*origin_of(items))
+            for quad in range(tile.columns // 8):
+                stores(sums, quad)
+                stores.advance(quad)
+
         with while_(items.has_next):
             items.take()
             multiply(items, sums, lambda: None)
-            with when(items.last != k_tiles):
-                partial_sums.store(sums)
-            with otherwise():
-                with when(items.first != 0):
-                    partial_sums.add(sums)
-                stores = store()
-                for quad in range(tile.columns // 8):
-                    stores(sums, quad)
+            if partial_sums is None:
+                put_all()
+            else:
+                with when(items.last - items.first != k_tiles):
+                    partial_sums.store(sums)
+                with otherwise():
+                    put_all()
+
+        def prepare(number: Any) -> Callable[[Sequence[Register], Any], None]:
+            row, column, batch = origin_of(items, number)
+            return lambda totals, quad: store(row, column + quad * 8, batch)(totals, 0)
+
+        if partial_sums is not None:
+            partial_sums.finish(prepare)
 
 
 def tile_origin(number: Any, sizes: Sizes, shape: Tile) -> tuple[Any, Any, Any]:
@@ -168,16 +180,16 @@ def tile_origin(number: Any, sizes: Sizes, shape: Tile) -> tuple[Any, Any, Any]:
     return row * shape.rows, column * shape.columns, batch
 
 
-def origin_of(items: TileScheduler | Part) -> tuple[Any, Any, Any]:
-    """Return the first row, the first column and the batch of the current tile."""
-    return items.origin(0) if isinstance(items, TileScheduler) else items.origin()
+def origin_of(items: TileScheduler | Part, number: Any = None) -> tuple[Any, Any, Any]:
+    """Return the first row, the first column and the batch of a tile. Without `number` it is the current tile."""
+    return items.origin(0, number) if isinstance(items, TileScheduler) else items.origin()
 
 
 def prefetch_weights(plan: Plan, weights: Any, items: Any) -> None:
     """Copy the first stages of the weights to L2, while the previous grid of the stream still runs."""
     # A prefetch returns no data, and L2 keeps the data that the previous grid writes later.
     if isinstance(items, TileScheduler):
-        items = TileScheduler(items.sizes, items.shape)
+        items = TileScheduler(items.sizes, items.shape, items.cut)
         items.take()
     row, _, batch = origin_of(items)
     end = ptx.min(items.last, items.first + _PREFETCHED, type=u32)
@@ -291,53 +303,103 @@ class Exchange:
             register.set(total)
 
 
-class Store:
-    """Epilogue and store of one thread, for the 64 rows of a consumer from `row` on.
+class _Place:
+    """Address of a thread's elements of C or D in the rows of the current quad.
 
-    `addend` is the address of C, and its strides. `thread` is the index of the thread in the consumer.
+    `first` is the address in the first quad of the CTA, and `step` the distance of two rows. The CTA has every
+    `cluster`-th quad. The address is in a register: the products of `step` and the numbers of all quads would need one
+    register each.
+    """
+
+    def __init__(self, first: Any, step: Any, cluster: int) -> None:
+        self.address, self.step = new(u64, first), step
+        self.jump = ptx.mul_wide(step, 8 * cluster, type=u32)
+
+    def row(self, across: int) -> Register:
+        """Return the address in the current row, or in the next row if `across` is 1."""
+        return self.address + ptx.cvt(self.step, dtype="u64") if across else self.address
+
+    def advance(self) -> None:
+        """Go to the next quad of the CTA."""
+        self.address += self.jump
+
+
+class Store:
+    """Epilogue and store of one thread, for the 64 rows of a consumer.
+
+    `first` is the first row, the first column and the batch of the rows. The CTA stores quad `rank` of each as many
+    quads as the cluster has CTAs. `addend` is the address of C, and its strides. `thread` is the index of the thread in
+    the consumer. 16-bit elements of whole rows are transposed in registers, so that a thread stores two neighbours of D
+    at once.
     """
 
     def __init__(
-        self, plan: Plan, arguments: EpilogueArguments, addend: tuple[Any, Any, Any], row: Any, column: Any, batch: Any,
-        thread: Any,
+        self, plan: Plan, arguments: EpilogueArguments, addend: tuple[Any, Any, Any], first: tuple[Any, Any, Any],
+        rank: Any, thread: Any,
     ) -> None:  # fmt: skip
         self.plan, self.arguments, self.size = plan, arguments, size_of(plan.d)
-        lane = thread & 31
-        pair = (lane & 3) * 2
-        self.line, self.column = row + (thread >> 5) * 16 + (lane >> 2), column + pair
+        self.first, self.skipped = first, 8 * rank if plan.tile.cluster > 1 else 0
+        row, column, _ = first
+        lane, warp_row = thread & 31, row + (thread >> 5) * 16
+        pair, line = (lane & 3) * 2, lane >> 2
+        self.line, self.column = warp_row + line, column + pair
         self.math = EpilogueMath(plan, arguments, pair)
         self.rows, self.columns = self.math.row_terms(self.line), self.math.column_terms(column)
         self.exists = [self.line + below < arguments.m for below in (0, 8)]
-        self.step = arguments.stride
-        self.d = self._start(arguments.start, arguments.stride, arguments.plane, batch, "d")
-        self.addend_step = addend[1]
-        self.c = self._start(*addend, batch, "c") if plan.epilogue.addend else None
+        of_d = arguments.start, arguments.stride, arguments.plane
+        self.c = self._place(*addend, self.line, self.column, "c") if plan.epilogue.addend else None
+        self.turns = self.size == 2 and not plan.unaligned
+        if self.turns:
+            self.turned_row = column + line
+            self.d = self._place(*of_d, warp_row + pair, self.turned_row, "d")
+            self.fits = [warp_row + pair + below < arguments.m for below in (0, 8)]
+        else:
+            self.d = self._place(*of_d, self.line, self.column, "d")
 
-    def _start(self, start: Any, stride: Any, plane: Any, batch: Any, name: str) -> Register:
-        """Return the address of the thread's first element of C or D."""
-        place = ptx.mad_wide(self.column, stride, start + ptx.mul_wide(self.line, self.size, type=u32), type=u32)
-        return place + ptx.cvt(batch, dtype="u64") * plane if self.plan.rank(name) == 3 else place
+    def _place(self, start: Any, stride: Any, plane: Any, line: Any, column: Any, name: str) -> _Place:
+        """Return the place of the thread's elements in C or D, the first in column `line` and row `column`."""
+        place = ptx.mad_wide(column + self.skipped, stride, start + ptx.mul_wide(line, self.size, type=u32), type=u32)
+        if self.plan.rank(name) == 3:
+            place = place + ptx.cvt(self.first[2], dtype="u64") * plane
+        return _Place(place, stride, self.plan.tile.cluster)
 
     def __call__(self, sums: Sequence[Register], quad: int) -> None:
-        """Apply the epilogue to the sums of a quad, and store them."""
-        inside = [
+        """Apply the epilogue to the sums of the current quad, and store them. `quad` is its index."""
+        inside = [] if self.turns and self.c is None else [
             [ptx.setp(self.column + (8 * quad + across), self.arguments.n, row, CmpOp="lt", BoolOp="and", type=u32)
              for across in (0, 1)]
             for row in self.exists
         ]  # fmt: skip
-        addend = None if self.c is None else self._addend(self.c, quad, inside)
+        addend = None if self.c is None else self._addend(self.c, inside)
         results = self.math.apply(sums, 8 * quad, addend, self.rows, self.columns)
+        if self.turns:
+            self._store_turned(results, quad)
+            return
         for below, row in enumerate(inside):
             for across, element in enumerate(self.math.elements(results, below)):
-                place = self._element(self.d, self.step, 8 * quad + across, below)
                 with guarded(row[across]):
+                    place = self.d.row(across).at(8 * below * self.size, "global")
                     ptx.st(place, element, type=f"b{8 * self.size}")
 
-    def _element(self, start: Any, step: Any, columns: int, below: int) -> Location:
-        place = start + ptx.mul_wide(step, columns, type=u32) if columns else start
-        return place.at(8 * below * self.size, "global")
+    def advance(self, quad: int) -> None:
+        """Go to the next quads of the cluster, if `quad` is the last of its quads."""
+        if (quad + 1) % self.plan.tile.cluster == 0:
+            for place in self._places():
+                place.advance()
 
-    def _addend(self, start: Any, quad: int, inside: list[list[Register]]) -> list[Register]:
+    def _places(self) -> list[_Place]:
+        return [self.d] if self.c is None else [self.c, self.d]
+
+    def _store_turned(self, results: list[Register], quad: int) -> None:
+        """Transpose the results of a quad among the lanes of the warp, and store them."""
+        row = self.turned_row + 8 * quad
+        for below, word in enumerate(self.math.packed(results)):
+            turned = ptx.movmatrix(word, shape="m8n8", type="b16")
+            exists = ptx.setp(row, self.arguments.n, self.fits[below], CmpOp="lt", BoolOp="and", type=u32)
+            with guarded(exists):
+                ptx.st(self.d.row(0).at(8 * below * self.size, "global"), turned, type="b32")
+
+    def _addend(self, place: _Place, inside: list[list[Register]]) -> list[Register]:
         """Return four elements of C as f32. An element outside of C becomes 0."""
         found: list[Register] = []
         type_word = self.plan.epilogue.addend
@@ -346,8 +408,7 @@ class Store:
             for across, exists in enumerate(row):
                 part = new("b32" if self.size == 4 else "b16", 0)
                 with guarded(exists):
-                    place = self._element(start, self.addend_step, 8 * quad + across, below)
-                    ptx.ld(place, type=f"b{8 * self.size}", out=part)
+                    ptx.ld(place.row(across).at(8 * below * self.size, "global"), type=f"b{8 * self.size}", out=part)
                 parts.append(part)
             if self.size == 4:
                 found += [part.view(type_word) for part in parts]

@@ -18,7 +18,7 @@ _L2_PROMOTION = 256  # bytes that L2 fetches at once
 class ExchangedDispatch:
     """Launch of a kernel with an exchanged tile.
 
-    `HopperDispatch` describes the properties.
+    `HopperDispatch` describes the properties. The threads store two or more elements at once.
     """
 
     problem: Problem
@@ -27,7 +27,7 @@ class ExchangedDispatch:
 
     programmatic = True
     stores_by_address = False
-    alignment = 1
+    alignment = CHUNK
 
     @property
     def grid(self) -> int:
@@ -37,10 +37,7 @@ class ExchangedDispatch:
     @property
     def workspace(self) -> tuple[int, int] | None:
         """Number of 32-bit words and of zeroed flags for tiles that are cut along K; None without such tiles."""
-        if self.schedule.split == 0:
-            return None
-        flags = self.schedule.ctas * self.plan.tile.tile_consumers
-        return flags * 128 * self.plan.accumulators, flags
+        return self.schedule.workspace(self.plan)
 
     @property
     def cluster(self) -> int:
@@ -94,8 +91,6 @@ class ExchangedDispatch:
 
 class VectorDispatch(ExchangedDispatch):
     """Launch of the kernel for one to four rows of A."""
-
-    alignment = CHUNK
 
     def tensor_maps(self, operands: Operands, d: Any) -> dict[str, TensorMap]:
         """Return an empty mapping, because the kernel has no tensor maps."""

@@ -32,9 +32,10 @@ from warploom.author import (
 from warploom.kernels.epilogue import EpilogueArguments
 from warploom.kernels.hopper.block_scales import BlockScaling, ScaleArray
 from warploom.kernels.hopper.mainloop import MainLoop, SparseMetadata, releases
+from warploom.kernels.hopper.partial_sums import PartialSums
 from warploom.kernels.hopper.plan import HOPPER, SPAN, Plan
 from warploom.kernels.hopper.store import Store
-from warploom.kernels.hopper.tile_scheduler import GroupedTileScheduler, PartialSums, Scheduler, Sizes, TileScheduler
+from warploom.kernels.hopper.tile_scheduler import GroupedTileScheduler, Scheduler, Sizes, TileScheduler
 from warploom.kernels.plan import BLOCK
 from warploom.kernels.ptx import ptx
 
@@ -90,7 +91,7 @@ def gemm(
     ptx.griddepcontrol_launch_dependents()
     ptx.griddepcontrol_wait()
     sizes = Sizes(m, m_tiles, n_tiles, k_tiles, split, tiles, groups)
-    scheduler = GroupedTileScheduler(ends, sizes, tile) if plan.grouped else TileScheduler(sizes, tile)
+    scheduler = GroupedTileScheduler(ends, sizes, tile) if plan.grouped else TileScheduler(sizes, tile, plan.cut)
     state = stages.state()
     start_a, start_b = tile_a.address(), tile_b.address()
     sparse = SparseMetadata(plan, metadata, metadata_stages, m, k_tiles) if plan.sparse else None
@@ -106,10 +107,10 @@ def gemm(
         arguments = EpilogueArguments(alpha, beta, row_scales, column_scales, bias, m, n, d_start, d_stride, d_plane)
         store = Store(plan, d, c, buffers, addend_barriers, number, mine, arguments)
         partial_sums = None
-        if isinstance(scheduler, TileScheduler):
+        if plan.cut and isinstance(scheduler, TileScheduler):
             partial_sums = PartialSums(plan, scheduler, partial, flags, number, mine)
         rank = special("cluster_ctarank") if tile.cluster > 1 else 0
-        block = 0 if tile.pingpong else number  # index of 64 rows in the tile
+        block = 0 if tile.pingpong else number * tile.blocks  # index of the first 64 rows in the tile
         scaling = None
         if plan.block_scales:
             of_rows = ScaleArray(row_scales, row_step, row_block, row_plane)
@@ -136,11 +137,9 @@ def gemm(
             if partial_sums is None:
                 store(sums, *origin, scheduler.bottom)
                 return
-            with when(scheduler.last != k_tiles):
+            with when(scheduler.last - scheduler.first != k_tiles):
                 partial_sums.store(sums)
             with otherwise():
-                with when(scheduler.first != 0):
-                    partial_sums.add(sums)
                 store(sums, *origin, scheduler.bottom)
 
         if tile.pingpong:
@@ -149,6 +148,14 @@ def gemm(
             with while_(scheduler.has_next):
                 scheduler.take()
                 compute(scheduler.prefetch_group)
+        if partial_sums is not None:
+            items = partial_sums.scheduler
+
+            def place(tile: Any) -> Any:
+                row, column, batch = items.origin(rank, tile)
+                return store.columns(row + block * 64, column, batch, m)
+
+            partial_sums.finish(place)
         store.finish()
 
 

@@ -1,4 +1,4 @@
-"""Main loop of a consumer warpgroup: it multiplies 64 rows of a tile by wgmma."""
+"""Main loop of a consumer warpgroup: it multiplies blocks of 64 rows of a tile by wgmma."""
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -59,8 +59,8 @@ def releases(plan: Plan) -> int:
 class MainLoop:
     """Multiplications of one consumer warpgroup.
 
-    The consumer multiplies block `number` of 64 rows of the tile. `thread` is the thread's index in the consumer.
-    `start_a` and `start_b` are the addresses of A and B in the first stage.
+    The first block of 64 rows of the consumer has the index `number` in the tile. `thread` is the thread's index in the
+    consumer. `start_a` and `start_b` are the addresses of A and B in the first stage.
     """
 
     def __init__(
@@ -170,10 +170,13 @@ class MainLoop:
             words["sp"] = True
             metadata = self.metadata.load(self.ring, self.number, self.thread)
         ptx.wgmma_fence()
+        count = plan.block_accumulators
         for step in range(plan.steps):
             scale_d = 1 if step else accumulates
-            descriptors = self.a.descriptor(a, step), self.b.descriptor(b, step)
-            ptx.wgmma_mma_async(sums, *descriptors, *metadata[step], scale_d, *flags, **words)
+            of_b = self.b.descriptor(b, step)
+            for block in range(plan.tile.blocks):
+                part, of_a = sums[block * count : (block + 1) * count], self.a.descriptor(a, step, block)
+                ptx.wgmma_mma_async(part, of_a, of_b, *metadata[step], scale_d, *flags, **words)
         ptx.wgmma_commit_group()
 
 
@@ -190,14 +193,14 @@ class _StageDescriptors:
         # In a cluster, shared addresses have the CTA's rank in bits that a descriptor does not hold.
         word = (start & _CTA_ADDRESS) >> 4
         self.low = word | low if low else word
-        self.stage = extent * span
+        self.stage, self.block = extent * span, 64 * span
         self.step = step if major == "k" else step // 2 * SPAN
 
     def at(self, stage: Register) -> Register:
         """Return the low 32 bits of the descriptor of a stage's first instruction."""
         return self.low + stage * (self.stage >> 4)
 
-    def descriptor(self, low: Register, step: int) -> Register:
-        """Return the descriptor of instruction `step` of a stage. `low` is a result of `at`."""
-        offset = step * self.step >> 4
+    def descriptor(self, low: Register, step: int, block: int = 0) -> Register:
+        """Return the descriptor of instruction `step` for a block of 64 rows. `low` is a result of `at`."""
+        offset = step * self.step + block * self.block >> 4
         return ptx.mov((low + offset if offset else low, self.high), type="b64")

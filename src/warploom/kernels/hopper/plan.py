@@ -11,7 +11,7 @@ from math import gcd
 
 from warploom.diagnostics.wording import one_of
 from warploom.isa.model.capacity import shared_bytes
-from warploom.kernels.plan import Epilogue, GemmPlan, size_of, tile_errors
+from warploom.kernels.plan import BLOCK, Epilogue, GemmPlan, size_of, tile_errors
 from warploom.kernels.problem import Problem
 
 SPAN = 128  # bytes of K in a stage, which are a row of the widest swizzle
@@ -20,11 +20,11 @@ SCALE_BLOCK = 128  # number of elements of K, and of columns of B, that may shar
 METADATA = 512  # bytes of one metadata word for each thread of a consumer
 HOPPER = "sm_90a"  # the target that has wgmma
 SHARED = shared_bytes(90)  # shared memory of a CTA
-# Most accumulator registers of a thread, by the number of consumers. They were measured with code of nvJitLink, which
-# ignores setmaxnreg and spills with more registers.
-_MOST_REGISTERS = {1: 192, 2: 160, 3: 128}
-_MOST_ACCUMULATORS = {1: 128, 2: 128, 3: 96}  # most accumulator registers of one instruction
+# Most accumulator registers of a thread, by the number of consumers. With more, the assembler spills some.
+_MOST_REGISTERS = {1: 192, 2: 192, 3: 96}
 _RESERVED = 1024  # bytes of shared memory that the system takes from each CTA
+_REGISTERS = 65536  # of a multiprocessor
+_OTHER_REGISTERS = 40  # of a thread of an exchanged tile, in addition to the accumulators
 _MAX_CTAS = 3  # of a multiprocessor, for which the number of stages of exchanged tiles is chosen
 _EXCHANGED_NAMES = str.maketrans("ab", "ba")
 VECTOR_THREADS = 128
@@ -32,7 +32,7 @@ VECTOR_THREADS = 128
 VECTOR_COLUMNS = (1, 2, 4)
 """Numbers of columns of exchanged tiles without tensor cores."""
 _MAX_LOADS = 24  # of 16 bytes that a thread has in flight
-EXCHANGED_COLUMNS = (8, 16, 24, 32, 48, 64)
+EXCHANGED_COLUMNS = (8, 16, 24, 32, *range(48, 257, 16))
 """Numbers of columns of exchanged tiles."""
 PROMOTION_STAGES = 4
 """Stages of 8-bit floats between promotions of accurate sums to f32: 512 elements of K."""
@@ -48,10 +48,10 @@ def metadata_slots(type_word: str) -> tuple[tuple[int, int], ...]:
 class Tile:
     """Tile of D that one CTA computes, with `rows` rows and `columns` columns.
 
-    Each consumer warpgroup multiplies 64 rows of the tile. With `pingpong` there are two consumers. Each multiplies
-    every second tile alone. Shared memory has `stages` stages, and `buffers` store buffers for each consumer. The tiles
-    of the `cluster` CTAs of a cluster are neighbours along M. Consecutive clusters compute `group` tiles of a tile
-    column before the next tile column.
+    Each consumer warpgroup multiplies `blocks` blocks of 64 rows of the tile. With `pingpong` there are two consumers.
+    Each multiplies every second tile alone. Shared memory has `stages` stages, and `buffers` store buffers for each
+    consumer. The tiles of the `cluster` CTAs of a cluster are neighbours along M. Consecutive clusters compute `group`
+    tiles of a tile column before the next tile column.
 
     With `exchanged`, the kernel computes the transpose of D, for few rows of A: the rows of the tile are columns of B,
     and its columns are rows of A. The CTAs of a cluster share one tile along K. If such a tile has fewer than 8
@@ -66,6 +66,7 @@ class Tile:
     pingpong: bool = False
     buffers: int = 2
     exchanged: bool = False
+    blocks: int = 1
 
     @property
     def is_vector(self) -> bool:
@@ -75,12 +76,12 @@ class Tile:
     @property
     def consumers(self) -> int:
         """Number of consumer warpgroups of a CTA."""
-        return 2 if self.pingpong else self.rows // 64
+        return 2 if self.pingpong else self.tile_consumers
 
     @property
     def tile_consumers(self) -> int:
         """Number of consumer warpgroups that share one tile."""
-        return self.rows // 64
+        return self.rows // (64 * self.blocks)
 
     @property
     def threads(self) -> int:
@@ -114,9 +115,10 @@ class Plan(GemmPlan):
     """Plan of one Hopper kernel.
 
     If `batched`, all matrices but those in `broadcast` ("a", "b", "c") have a batch axis. If `grouped`, the rows of A
-    and D form groups, and each group has its own B. If `sparse`, A is compressed. The tensor cores sum
-    `promotion_stages` stages, then each sum is added in f32. With 0 the tensor cores sum all stages. If the tile is
-    exchanged, A and B are the transposes of the caller's B and A, and the fields of the plan describe these.
+    and D form groups, and each group has its own B. If `sparse`, A is compressed. If `cut`, tiles may be cut along K.
+    The tensor cores sum `promotion_stages` stages, then each sum is added in f32. With 0 the tensor cores sum all
+    stages. If the tile is exchanged, A and B are the transposes of the caller's B and A, and the fields of the plan
+    describe these.
 
     Errors: UsageError kernels.plan if no kernel supports the plan.
     """
@@ -127,6 +129,7 @@ class Plan(GemmPlan):
     promotion_stages: int = 0
     sparse: bool = False
     block_scales: BlockScales = BlockScales()
+    cut: bool = False
     tile: Tile = field(default_factory=Tile)
 
     def errors(self) -> Iterator[str]:
@@ -138,8 +141,8 @@ class Plan(GemmPlan):
             yield f"broadcast operands are '{self.broadcast}'; expected some of 'abc' in a batched plan"
         if self.grouped and self.a_major != "k":
             yield "a grouped A must be stored along K; a_major must be 'k'"
-        if self.grouped and (self.batched or self.sparse or self.block_scales):
-            yield "a grouped plan has no batch, no sparse A and no block scales"
+        if self.grouped and (self.batched or self.sparse or self.block_scales or self.cut):
+            yield "a grouped plan has no batch, no sparse A, no block scales and no tiles that are cut along K"
         if self.block_scales:
             yield from self._scale_errors()
         elif self.promotion_stages and self.accumulator != "f32":
@@ -162,7 +165,7 @@ class Plan(GemmPlan):
             yield f"a cluster has {tile.cluster} CTAs; expected 1, 2, 4 or 8"
         if tile.rows not in (64, 128) or tile.pingpong:
             yield f"the exchanged tile has {tile.rows} rows; expected 64 or 128, without pingpong"
-        widths = (64,) if self.b_major == "n" else EXCHANGED_COLUMNS
+        widths = tuple(each for each in EXCHANGED_COLUMNS if self.b_major == "k" or each % BLOCK == 0)
         if tile.columns not in widths:
             yield f"the exchanged tile has {tile.columns} columns; expected {one_of(widths)}"
         yield from self._stage_errors()
@@ -197,10 +200,13 @@ class Plan(GemmPlan):
         tile = self.tile
         if tile.cluster not in (1, 2, 4):
             yield f"a cluster has {tile.cluster} CTAs; expected 1, 2 or 4"
-        if tile.rows % 64 or not 64 <= tile.rows <= 192:
-            yield f"the tile has {tile.rows} rows; expected 64, 128 or 192"
-        if tile.pingpong and tile.rows != 64:
-            yield f"the pingpong tile has {tile.rows} rows; expected 64"
+        if tile.blocks not in (1, 2) or (tile.blocks == 2 and (self.sparse or self.block_scales)):
+            yield f"a consumer has {tile.blocks} blocks; expected 1, or 2 without a sparse A and block scales"
+        counts = (1,) if tile.pingpong else (1, 2, 3)
+        if tile.rows not in (rows := [64 * tile.blocks * count for count in counts]):
+            kind = "pingpong " if tile.pingpong else ""
+            yield f"the {kind}tile has {tile.rows} rows in blocks of {64 * tile.blocks}; expected {one_of(rows)}"
+            return
         if tile.buffers not in (1, 2):
             yield f"the tile has {tile.buffers} buffers; expected 1 or 2"
         step = 64 * tile.cluster if self.b_major == "n" else 16
@@ -211,12 +217,12 @@ class Plan(GemmPlan):
         # As measured, column scales need a third of the registers of the accumulators.
         of_columns = self.accumulators // 3 if self.block_scales.columns == 1 else 0
         registers = self.accumulators * (2 if self.promotion_stages else 1) + of_columns
-        for count, most in ((self.accumulators, _MOST_ACCUMULATORS), (registers, _MOST_REGISTERS)):
-            if count > most.get(tile.consumers, count):
-                yield (
-                    f"each thread of {tile.consumers} consumers has {count} registers of accumulators{scales};"
-                    f" expected at most {most[tile.consumers]}"
-                )
+        most = _MOST_REGISTERS[tile.consumers]
+        if registers > most:
+            yield (
+                f"each thread of {tile.consumers} consumers has {registers} registers of accumulators{scales};"
+                f" expected at most {most}"
+            )
 
     def _scale_errors(self) -> Iterator[str]:
         stages = SCALE_BLOCK // self.stage_k
@@ -262,7 +268,7 @@ class Plan(GemmPlan):
     @property
     def stores_by_address(self) -> bool:
         """True if the kernel stores some elements of D by address, not through a tensor map."""
-        return self.unaligned or self.grouped
+        return self.unaligned or self.grouped or self.cut
 
     @property
     def stage_k(self) -> int:
@@ -295,9 +301,14 @@ class Plan(GemmPlan):
         return self.tile.rows * self.span_a + self.tile.columns * SPAN + self.metadata_bytes
 
     @property
+    def block_accumulators(self) -> int:
+        """Number of accumulator registers of a thread for a block of 64 rows."""
+        return self.tile.columns // (4 if self.accumulator == "f16" else 2)
+
+    @property
     def accumulators(self) -> int:
         """Number of accumulator registers of a thread."""
-        return self.tile.columns // (4 if self.accumulator == "f16" else 2)
+        return self.tile.blocks * self.block_accumulators
 
     @property
     def subtile_columns(self) -> int:
@@ -322,7 +333,7 @@ class Plan(GemmPlan):
     @property
     def quad_registers(self) -> int:
         """Number of accumulator registers of a thread for 8 columns."""
-        return 8 * self.accumulators // self.tile.columns
+        return 8 * self.block_accumulators // self.tile.columns
 
     @property
     def received_bytes(self) -> int:
@@ -343,8 +354,10 @@ class Plan(GemmPlan):
 
     @property
     def ctas_per_sm(self) -> int:
-        """Number of CTAs of an exchanged tile that fit into the shared memory of a multiprocessor."""
-        return min((SHARED + _RESERVED) // (self.shared_bytes + _RESERVED), _MAX_CTAS)
+        """Number of CTAs of an exchanged tile that fit into a multiprocessor."""
+        threads = -(-self.tile.threads // 128) * 128  # the assembler counts whole warpgroups
+        registers = _REGISTERS // (threads * (self.accumulators + _OTHER_REGISTERS))
+        return min((SHARED + _RESERVED) // (self.shared_bytes + _RESERVED), registers, _MAX_CTAS)
 
     @property
     def starts_late(self) -> bool:

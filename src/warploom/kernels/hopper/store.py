@@ -1,12 +1,12 @@
 """Store of a consumer warpgroup: results go through shared memory to D by TMA.
 
-A consumer stores its 64 rows in subtiles. A buffer holds one subtile, which consists of boxes of 64 rows of up to 128
-bytes. The boxes are swizzled so that neither the writes of the threads nor the copy have bank conflicts. A tensor copy
-of the last rows of a group would also write rows of the next group. Therefore the threads copy these last rows from
-shared memory. At the unaligned end of rows, the threads store each element from a register.
+A consumer stores each block of 64 rows in subtiles. A buffer holds one subtile, which consists of boxes of 64 rows of
+up to 128 bytes. The boxes are swizzled so that neither the writes of the threads nor the copy have bank conflicts. A
+tensor copy of the last rows of a group would also write rows of the next group. Therefore the threads copy these last
+rows from shared memory. At the unaligned end of rows, the threads store each element from a register.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -70,15 +70,18 @@ class Store:
 
     def __call__(self, sums: Sequence[Register], row: Any, column: Any, batch: Any, bottom: Any) -> None:
         """Apply the epilogue, and store the tile at a row and column of D. Skip rows from `bottom` on."""
-        with when(row < bottom) if self.plan.grouped else nullcontext():
-            self._tile(sums, row, column, batch, bottom)
+        count = self.plan.block_accumulators
+        for block in range(self.plan.tile.blocks):
+            part, first = sums[block * count : (block + 1) * count], row + 64 * block if block else row
+            with when(first < bottom) if self.plan.grouped else nullcontext():
+                self._block(part, first, column, batch, bottom)
 
     def finish(self) -> None:
         """Wait until all tensor copies of this consumer are complete."""
         with guarded(self.leads):
             ptx.cp_async_bulk_wait_group(0)
 
-    def _tile(self, sums: Sequence[Register], row: Any, column: Any, batch: Any, bottom: Any) -> None:
+    def _block(self, sums: Sequence[Register], row: Any, column: Any, batch: Any, bottom: Any) -> None:
         plan = self.plan
         line = row + self.row
         group_offset = batch * self.arguments.n if plan.grouped else None
@@ -160,24 +163,71 @@ class Store:
 
     def _store_elements(self, results: Results, column: Any, line: Any, batch: Any, bottom: Any) -> None:
         """Store elements one by one, at the unaligned end of rows."""
-        arguments, size = self.arguments, self.size
-        first = column + self.pair
-        start = arguments.start + ptx.mul_wide(first, size, type=u32)
+        start = self._element_start(column, line, batch)
+        for block, both in results.items():
+            for half, quad in enumerate(both):
+                self._store_quad(quad, block + half * 8, start, column, line, bottom)
+
+    def _element_start(self, column: Any, line: Any, batch: Any) -> Register:
+        """Return the address of the thread's first element of D, in a part that starts at a column."""
+        arguments = self.arguments
+        start = arguments.start + ptx.mul_wide(column + self.pair, self.size, type=u32)
         if self.plan.batched:
             start = start + ptx.cvt(batch, dtype="u64") * arguments.plane
+        return start + ptx.cvt(line, dtype="u64") * arguments.stride
+
+    def _store_quad(
+        self, quad: list[Register], offset: int, start: Register, column: Any, line: Any, bottom: Any
+    ) -> None:
+        """Store the thread's four results of 8 columns, `offset` columns after `column`."""
+        arguments, size, first = self.arguments, self.size, column + self.pair
         for below in (0, 8):
-            row = line + below
-            inside = row < bottom
-            place = start + ptx.cvt(row, dtype="u64") * arguments.stride
-            for block, both in results.items():
-                for half, quad in enumerate(both):
-                    offset = block + half * 8
-                    for across, element in enumerate(self.math.elements(quad, below // 8)):
-                        column = first + (offset + across)
-                        exists = ptx.setp(column, arguments.n, inside, CmpOp="lt", BoolOp="and", type=u32)
-                        with guarded(exists):
-                            where = place.at((offset + across) * size, "global")
-                            ptx.st(where, element, type=f"b{8 * size}")
+            inside = line + below < bottom
+            place = start + arguments.stride * below if below else start
+            for across, element in enumerate(self.math.elements(quad, below // 8)):
+                exists = ptx.setp(first + (offset + across), arguments.n, inside, CmpOp="lt", BoolOp="and", type=u32)
+                with guarded(exists):
+                    ptx.st(place.at((offset + across) * size, "global"), element, type=f"b{8 * size}")
+
+    def columns(self, row: Any, column: Any, batch: Any, bottom: Any) -> Callable[[Sequence[Register], Any], None]:
+        """Return a function that stores single quads of a tile at a row and column of D (see `Prepare`)."""
+
+        def store(sums: Sequence[Register], index: Any) -> None:
+            top, quad, quads = row, index, self.plan.tile.columns // 8
+            if self.plan.tile.blocks > 1:
+                is_below = index >= quads
+                top = row + ptx.selp(64, 0, is_below, type=u32)
+                quad = index - ptx.selp(quads, 0, is_below, type=u32)
+            line, first = top + self.row, column + quad * 8
+            addend = self._addend_of_quad(quad * 8, column, top, batch) if self.plan.epilogue.addend else None
+            terms = self.math.row_terms(line), self.math.column_terms(first)
+            results = self.math.apply(sums, 0, addend, *terms)
+            self._store_quad(results, 0, self._element_start(first, line, batch), first, line, bottom)
+
+        return store
+
+    def _addend_of_quad(self, first: Any, column: Any, row: Any, batch: Any) -> list[Register]:
+        """Return the thread's elements of C in 8 columns from column `first` of the tile on."""
+        plan, size = self.plan, self.size
+        with guarded(self.leads):
+            ptx.cp_async_bulk_wait_group(0, read=True)
+        ptx.bar(self.number + 1, 128)
+        inside = first & plan.box_columns - 1
+        self._load_addend(plan.box_columns, column + (first - inside), row, batch)
+        start, offset = self.base + self.buffer, (inside + self.pair) * size
+        found: list[Register] = []
+        for below in (0, 8):
+            line = self.row + below
+            chunk = offset >> 4
+            if plan.box_row_bytes > 16:
+                chunk = swizzle_mask(line, plan.box_row_bytes) ^ chunk
+            place = (start + line * plan.box_row_bytes + chunk * 16 + (offset & 15)).at(0, "shared::cta")
+            if size == 4:
+                found += ptx.ld(place, vec="v2", type=plan.epilogue.addend)
+            else:
+                found += unpack(plan.epilogue.addend, ptx.ld(place, type=f"b{16 * size}"))
+        self._end_reads()
+        return found
 
     def _end_reads(self) -> None:
         """Order the threads' reads of the buffer before the next writes to the buffer."""

@@ -155,7 +155,7 @@ def vector_gemm(
     with when(thread < 32):
         ends = ptx.min(n, row + tile.rows, type=u32), ptx.min(m, column + tile.columns, type=u32)
         arguments = EpilogueArguments(alpha, beta, column_scales, row_scales, bias, *ends, d, d_stride, d_plane)
-        store = Store(plan, arguments, (c, c_stride, c_plane), row, column, batch, thread)
+        store = Store(plan, arguments, (c, c_stride, c_plane), (row, column, batch), 0, thread)
         quad = [new(f32, 0.0) for _ in range(4)]
         for index, total in enumerate(quad):
             line, token = (thread >> 2) + index // 2 * 8, (thread & 3) * 2 + index % 2
