@@ -1,5 +1,6 @@
 """Check of single instructions against the Forms, in a scope, for a target and a PTX version."""
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -24,12 +25,13 @@ _REASONS = 3  # most tolerances that apply to one instruction
 
 
 class InstructionChecker:
-    """Checker of single instructions for one target and PTX version. It can serve many modules."""
+    """Checker of single instructions for one target and PTX version. It can serve many modules and threads."""
 
     def __init__(self, target: Target, ptx: Version) -> None:
         self.target = target
         self.ptx = ptx
         self._numbers: dict[Shape, int] = {}
+        self._unused = itertools.count()
         # Opcode and operand shapes of each correct instruction. Rules do not distinguish operands of one shape.
         self._correct: set[tuple[str | int | None, ...]] = set()
 
@@ -59,7 +61,7 @@ class InstructionChecker:
         number = shapes.get(id(operand))
         if number is None:
             shape = _shape(operand, names)
-            number = shapes[id(operand)] = self._numbers.setdefault(shape, len(self._numbers))
+            number = shapes[id(operand)] = self._numbers.setdefault(shape, next(self._unused))
         return number
 
     def check_guard(self, guard: ptx.Guard, names: Names) -> Problem | None:
@@ -156,7 +158,11 @@ class InstructionChecker:
         self, matches: tuple[Match, ...], instruction: ptx.Instruction, names: Names
     ) -> tuple[int, list[Problem], Match] | None:
         checker = OperandChecker(names, self.target, self.ptx)
-        verdicts = [self._verdict(match, instruction, checker) for match in matches]
+        verdicts: list[tuple[int, list[Problem], Match]] = []
+        for match in matches:
+            verdicts.append(self._verdict(match, instruction, checker))
+            if not verdicts[-1][1]:
+                return verdicts[-1]
         return min(verdicts, key=lambda verdict: (verdict[0], len(verdict[1])), default=None)
 
     def _tolerated(self, instruction: ptx.Instruction, names: Names) -> list[Problem]:
@@ -218,6 +224,12 @@ class InstructionChecker:
             where = ("word", at) if at else ("opcode",)
             return Problem(f"{form.name}/{slot}", f"'{instruction.opcode}' {wrong}", where, "", form.source)
         return None
+
+
+@lru_cache(maxsize=16)
+def instruction_checker(target: Target, ptx: Version) -> InstructionChecker:
+    """Return the checker that all authored kernels with this target and PTX version share."""
+    return InstructionChecker(target, ptx)
 
 
 def _requirements(match: Match, names: set[str]) -> list[object]:

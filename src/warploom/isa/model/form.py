@@ -411,9 +411,7 @@ class Form(Displayed):
 
         If there are several rows, they give the PTX versions for different targets.
         """
-        return tuple(
-            row for row in self.rows if all(slots.get(column, "") in words for column, words in row.cells.items())
-        )
+        return tuple([row for row in self.rows if row.holds(slots)])
 
     def _check(self, syntax: Syntax) -> None:
         slots = {word.slot for word in syntax.words if word.slot}
