@@ -112,8 +112,9 @@ def slot_choices(
             parts.update({part: () if found is None else (found[part],) for part in pattern.groupindex})
     rows = form.rows
     if not parts:
-        asked = [(slot, word) for slot, word in given.items() if slot in form.columns]
-        rows = [row for row in rows if all(row.allows(slot, word) for slot, word in asked)]
+        for slot, word in given.items():
+            if slot in form.columns:
+                rows = [row for row in rows if word in row.cells[slot]]
     if not rows:
         return
     values = [*operands, *words.values()]

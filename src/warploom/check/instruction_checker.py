@@ -48,21 +48,21 @@ class InstructionChecker:
         # Equal operands of a module are one object.
         numbers = [shapes.get(id(operand)) for operand in instruction.operands]
         if None in numbers:
-            numbers = [self._number(operand, names, shapes) for operand in instruction.operands]
+            for k, operand in enumerate(instruction.operands):
+                if numbers[k] is None:
+                    shape = _shape(operand, names)
+                    numbers[k] = shapes[id(operand)] = self._numbers.setdefault(shape, next(self._unused))
         known = (instruction.opcode, *numbers)
         if known in self._correct:
             return []
-        problems = self._problems(instruction, names)
+        general = known
+        if not _limits_constants(instruction.opcode):
+            items = zip(instruction.operands, numbers, strict=True)
+            general = (instruction.opcode, *["integer" if isinstance(o, ptx.Integer) else n for o, n in items])
+        problems = [] if general in self._correct else self._problems(instruction, names)
         if not problems:
-            self._correct.add(known)
+            self._correct |= {known, general}
         return problems
-
-    def _number(self, operand: ptx.Operand, names: Names, shapes: dict[int, int]) -> int:
-        number = shapes.get(id(operand))
-        if number is None:
-            shape = _shape(operand, names)
-            number = shapes[id(operand)] = self._numbers.setdefault(shape, next(self._unused))
-        return number
 
     def check_guard(self, guard: ptx.Guard, names: Names) -> Problem | None:
         """Return the problem of an illegal guard, or None."""
@@ -241,6 +241,13 @@ def _requirements(match: Match, names: set[str]) -> list[object]:
             return []
         found += (spec.type_word(slots), spec.registers(slots), spec.space_word(slots), spec.constants(slots))
     return found
+
+
+@lru_cache(maxsize=8192)
+def _limits_constants(opcode: str) -> bool:
+    """Return True if the value of an integer may make an instruction with this opcode illegal."""
+    matches = match_opcode(opcode)
+    return not matches or any(match.form.limits_constants for match in matches)
 
 
 @lru_cache(maxsize=1024)

@@ -406,6 +406,11 @@ class Form(Displayed):
         """Table columns that are parts of a composite modifier, such as m, n and k of a shape."""
         return _parts(self.syntax)
 
+    @cached_property
+    def limits_constants(self) -> bool:
+        """True if not every integer constant is legal for every operand."""
+        return any(spec.legal.values is not None or spec.legal.upto for spec in self.operands.values())
+
     def rows_of(self, slots: Mapping[str, str]) -> tuple[Row, ...]:
         """Return the table rows that allow this combination of words.
 
