@@ -1,9 +1,10 @@
-"""Speed of `wl.kernels.attention` and its gradients, compared with cuDNN through PyTorch in turns in one run.
+"""Compare the speed of `wl.kernels.attention` and its gradients with cuDNN through PyTorch.
 
 python bench/attention.py [--json FILE]     on a Hopper GPU with PyTorch; takes half a minute
 
-Each line has the rates in TFLOP/s and the ratio. All problems have bf16, 16384 tokens and 2048 columns of heads. Before
-the times of a problem, its results are compared. The command ends with exit status 1 if they differ.
+Both run in turns. Each line has the rates in TFLOP/s and the ratio. All problems have bf16, 16384 tokens and 2048
+columns of heads. Before the times of a problem, its results are compared. The command ends with exit status 1 if they
+differ.
 """
 
 from __future__ import annotations

@@ -93,7 +93,10 @@ class CallerLines:
         return line
 
     def _add(self, frame: FrameType, call: SourceLine | None) -> SourceLine:
-        """Return the line that a frame executes. `call` is the line that called its function, if it is inlined."""
+        """Return the line that a frame executes.
+
+        `call` is the line that called the function of the frame, or None for the function of the kernel.
+        """
         code = frame.f_code
         key = code.co_filename, code.co_qualname, frame.f_lineno, id(call)
         line = self._lines.get(key)

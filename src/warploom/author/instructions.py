@@ -31,7 +31,7 @@ from warploom.ptx import Operand, Pair, Vector
 Overload = tuple[Candidate, dict[str, str], dict[str, Any]]
 """Candidate, the modifiers by name, and the arguments by operand name."""
 _Resolved = tuple[Candidate, dict[str, str], str, tuple[str, ...] | None]
-"""Overload without arguments: candidate, modifiers, opcode, and the operand names if all are positional."""
+"""Overload: candidate, modifiers, opcode, and the names of the operands if all are positional."""
 
 
 class Instruction:

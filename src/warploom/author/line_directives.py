@@ -49,9 +49,9 @@ class LineDirectives:
                 yield f"{_MARGIN}{part}".expandtabs(4)
 
     def _new_lines(self, line: SourceLine, before: SourceLine | None) -> Sequence[SourceLine]:
-        """Return a line and the calls that lead to it, outermost first, without the calls that also lead to `before`.
+        """Return a line and the calls that lead to it, outermost first.
 
-        The directives of these calls still apply.
+        Calls that also lead to the line `before` are omitted, because their directives still apply.
         """
         found = [line]
         if self._has_inlining:

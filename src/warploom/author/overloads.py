@@ -163,8 +163,11 @@ def _given_slots(candidate: Candidate, words: Mapping[str, Any]) -> dict[str, st
 class _SlotGroups:
     """Modifiers of a form by purpose.
 
-    They are operand types, state spaces, those that are spaces of address operands, optional modifiers, and composite
-    modifiers.
+    - `types`: types of operands
+    - `spaces`: state spaces
+    - `addressed`: state spaces of addresses that each call has
+    - `optional`: modifiers that an opcode may lack, except for state spaces
+    - `composites`: composite modifiers with the patterns of their words
     """
 
     types: frozenset[str]
@@ -197,7 +200,7 @@ def _addressed(form: Form) -> frozenset[str]:
 def _options(
     slots_of: _SlotGroups, slot: str, choices: Sequence[str], types: set[str], spaces: set[str]
 ) -> Sequence[str]:
-    """Return the words for the modifier `slot` that fit arguments with the types `types` and the spaces `spaces`."""
+    """Return the words for the modifier `slot` that fit the types and the state spaces of the arguments."""
     if slot in slots_of.types:
         return [c for c in choices if c and c in types] or choices
     if slot in slots_of.spaces and (narrow := [c for c in choices if c in spaces]):

@@ -25,7 +25,10 @@ _REASONS = 3  # most tolerances that apply to one instruction
 
 
 class InstructionChecker:
-    """Checker of single instructions for one target and PTX version. It can serve many modules and threads."""
+    """Checker of single instructions for one target and PTX version.
+
+    It can serve many modules and threads.
+    """
 
     def __init__(self, target: Target, ptx: Version) -> None:
         self.target = target

@@ -1,4 +1,4 @@
-"""Pictures in `docs/kernels.md` and `docs/attention.md`: tiles, roles, waves and masks of the Hopper kernels.
+"""Pictures of the Hopper kernels in the documentation: tiles, roles, waves and masks.
 
 The sizes are those of plans. The positions of tiles and blocks are results of the kernels' own code on the emulator.
 """
@@ -235,7 +235,7 @@ def blocks_of_tiles(
 
 
 def blocks(plan: AttentionPlan, left: int, right: int) -> list[list[int]]:
-    """Return the row and `first`, `last`, `lower` and `upper` of each tile, as `TilePosition` computes them."""
+    """Return the row and the limits `first`, `last`, `lower` and `upper` of each tile."""
     tiles = -(-TOKENS // plan.rows)
     found = np.zeros((tiles, 5), np.uint32)
     blocks_of_tiles.at(plan=plan)[tiles](found, TOKENS, tiles, left, right)
