@@ -145,7 +145,8 @@ def spell_operands(
             operands.append(whole)
         elif where.names[0] in values:
             value = values[where.names[0]]
-            _check_alignment(name, form, where.names[0], slots, value)
+            if isinstance(value, Location):
+                _check_alignment(name, form, where.names[0], slots, value)
             operands.append(operand_of(value, operand.type_word(slots)))
     if out is not None and given:
         count = f"{len(results)} result{'s' if len(results) != 1 else ''}"
@@ -153,9 +154,9 @@ def spell_operands(
     return tuple(operands), results
 
 
-def _check_alignment(name: str, form: Form, operand: str, slots: Mapping[str, str], value: Any) -> None:
+def _check_alignment(name: str, form: Form, operand: str, slots: Mapping[str, str], value: Location) -> None:
     """Raise an error if an access to a known byte of the dynamic shared memory is misaligned."""
-    if not isinstance(value, Location) or not isinstance(value.base, str) or value.base != DYNAMIC:
+    if not isinstance(value.base, str) or value.base != DYNAMIC:
         return
     accesses = () if form.collective else form.effects_of(Access)
     if not any(access.address == operand and access.proxy == "generic" for access in accesses):
