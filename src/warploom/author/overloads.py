@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 
 import warploom.isa  # noqa: F401  # pyright: ignore[reportUnusedImport] -- declares every form
 from warploom.author.values import Location, Register, type_of
-from warploom.isa.model.form import IMPLIED, Form, forms, forms_of
+from warploom.isa.model.form import IMPLIED, Form, forms_of, heads
 from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.syntax import OperandPattern, Word
 from warploom.isa.model.table import Row
@@ -50,7 +50,7 @@ class Candidate:
 @cache
 def catalogue() -> Mapping[str, tuple[Candidate, ...]]:
     """Return the candidates of each Python name of an instruction, such as `mad_lo`."""
-    names = {name for form in forms() for name, _, _ in _names(form)}
+    names = {name for head in heads() for name in _named_forms(head)}
     return {name: candidates_of(name) for name in sorted(names)}
 
 
@@ -58,21 +58,24 @@ def catalogue() -> Mapping[str, tuple[Candidate, ...]]:
 def candidates_of(name: str) -> tuple[Candidate, ...]:
     """Return the candidates of one Python name, or () for an unknown name."""
     head = name.removesuffix("_").partition("_")[0]  # the first word of an opcode has no underscore
-    return tuple(
-        _candidate(form, words, fixed)
-        for form in forms_of(head)
-        for spelled, words, fixed in _names(form)
-        if spelled == name
-    )
+    return tuple([_candidate(*named) for named in _named_forms(head).get(name, ())])
 
 
-def _names(form: Form) -> Iterator[tuple[str, Sequence[Word], tuple[tuple[str, str], ...]]]:
-    """Yield each Python name of a form, the words in the name, and the modifiers that the name determines."""
-    words = form.common_name
-    choices = [sorted(form.vocabulary[w.slot]) if w.slot else [w.literal] for w in words]
-    for spelled in product(*choices):
-        fixed = tuple([(word.slot, text) for word, text in zip(words, spelled, strict=True) if word.slot])
-        yield python_name("_".join(spelled)), words, fixed
+_NamedForm = tuple[Form, Sequence[Word], tuple[tuple[str, str], ...]]
+"""Form, the words in its Python name, and the modifiers that the name determines."""
+
+
+@cache
+def _named_forms(head: str) -> dict[str, list[_NamedForm]]:
+    """Return the forms whose opcodes can begin with the word `head`, by their Python names that do."""
+    found: dict[str, list[_NamedForm]] = {}
+    for form in forms_of(head):
+        words = form.common_name
+        choices = [sorted(form.vocabulary[word.slot]) if word.slot else [word.literal] for word in words]
+        for spelled in product([head], *choices[1:]):
+            fixed = tuple([(word.slot, text) for word, text in zip(words, spelled, strict=True) if word.slot])
+            found.setdefault(python_name("_".join(spelled)), []).append((form, words, fixed))
+    return found
 
 
 def _candidate(form: Form, named: Sequence[Word], fixed: tuple[tuple[str, str], ...]) -> Candidate:
