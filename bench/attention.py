@@ -1,14 +1,17 @@
-"""Speed of `wl.kernels.attention` and its gradients, compared with cuDNN through PyTorch in turns in one run.
+"""Compare the speed of `wl.kernels.attention` and its gradients with cuDNN through PyTorch.
 
 python bench/attention.py [--json FILE]     on a Hopper GPU with PyTorch; takes half a minute
 
-Each line has the rates in TFLOP/s and the ratio. All problems have bf16, 16384 tokens and 2048 columns of heads.
+Both run in turns. Each line has the rates in TFLOP/s and the ratio. All problems have bf16, 16384 tokens and 2048
+columns of heads. Before the times of a problem, its results are compared. The command ends with exit status 1 if they
+differ.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import geometric_mean
@@ -19,6 +22,7 @@ from warploom.gpu import Gpu, measure
 from warploom.gpu.timing import driver_release
 
 _TOKENS, _COLUMNS = 16384, 2048
+_MOST_DIFFERENCE = 0.05  # norm of the difference of two results, relative to the norm of a result
 Call = Callable[[Any], object]
 
 
@@ -65,6 +69,16 @@ def _arrays(torch: Any, head: int, tokens: int, count: int) -> list[Any]:
     return [torch.randn(*shape, device="cuda").bfloat16() for _ in range(count)]
 
 
+def _difference(torch: Any, calls: dict[str, Call]) -> float:
+    """Return the largest relative difference between corresponding results of both libraries."""
+    results = {key: call(None) for key, call in calls.items()}
+    pairs = zip(*[each if isinstance(each, tuple) else (each,) for each in results.values()], strict=True)
+    norm = torch.linalg.vector_norm
+    return max(
+        float(norm(theirs.transpose(1, 2).float() - ours.float()) / norm(theirs.float())) for theirs, ours in pairs
+    )
+
+
 def _cases() -> Iterator[tuple[str, Callable[..., dict[str, Call]], int, int]]:
     """Yield the name, the function for the calls, the head size, and the operations for a score and a column."""
     for head in (64, 128, 256):
@@ -84,15 +98,16 @@ def main() -> None:
     for name, calls, head, operations in _cases():
         for causal in (False, True):
             for tokens in (2048, 8192, 16384):
-                lists = {key: [call] for key, call in calls(torch, head, tokens, causal=causal).items()}
-                times = measure(gpu, lists, repetitions=8, warm_up=0.15)
+                sides, mask = calls(torch, head, tokens, causal=causal), "causal" if causal else "full"
+                if not (wrong := _difference(torch, sides)) <= _MOST_DIFFERENCE:
+                    sys.exit(f"{name} head {head} {mask} {tokens}: the results differ by {wrong:.3f}")
+                times = measure(gpu, {key: [call] for key, call in sides.items()}, repetitions=8, warm_up=0.15)
                 work = operations * _TOKENS * tokens * _COLUMNS / (2 if causal else 1)
                 rates = {key: round(1e-6 * work / each.median, 1) for key, each in times.items()}
                 ratio = round(rates["ours"] / rates["cudnn"], 3)
                 results.append(
                     {"pass": name, "head": head, "causal": causal, "tokens": tokens, **rates, "ratio": ratio}
                 )
-                mask = "causal" if causal else "full"
                 print(f"{name} head {head} {mask} {tokens}: ours {rates['ours']}, cuDNN {rates['cudnn']}, {ratio}")
     for name in ("forward", "backward"):
         ratios = [each["ratio"] for each in results if each["pass"] == name]

@@ -20,6 +20,8 @@ from warploom.author import (
     u32,
     u64,
 )
+from warploom.author.overloads import catalogue
+from warploom.isa.model.form import forms
 
 
 def lines_of(build, *, target="sm_90a", version=""):
@@ -125,3 +127,31 @@ def test_a_form_that_the_target_lacks_is_refused():
 def test_instructions_belong_into_a_kernel():
     with pytest.raises(wl.UsageError, match="only allowed in a function under @kernel"):
         new(u16)
+
+
+@pytest.mark.parametrize("counts", [(40, 41), (41,)])
+def test_an_illegal_constant_is_refused_after_a_legal_one(counts):
+    """Neither a call nor a kernel before makes the constant legal."""
+
+    def build(*counts):
+        return lines_of(lambda x, t: [ptx.setmaxnreg_dec(count) for count in counts])[0]
+
+    assert build(40) == ["setmaxnreg.dec.sync.aligned.u32 40;"]
+    with pytest.raises(AuthorError) as error:
+        build(*counts)
+    assert error.value.diagnostics[0].code == "control.setmaxnreg/imm_reg_count"
+
+
+def test_a_call_with_another_word_is_another_instruction():
+    def build(x, t):
+        ptx.add(new(f32), 1.5, rnd="rn", ftz=True)
+        ptx.add(new(f32), 1.5, rnd="rn", ftz=False)
+
+    assert [line.split()[0] for line in lines_of(build)[0]] == ["add.rn.ftz.f32", "add.rn.f32"]
+
+
+def test_every_form_has_a_python_name():
+    assert all(catalogue().values())
+    assert {each.form.name for candidates in catalogue().values() for each in candidates} == {
+        form.name for form in forms()
+    }

@@ -63,6 +63,29 @@ def test_the_text_names_python_lines():
     ]
 
 
+def test_the_text_names_the_calls_that_lead_to_a_line():
+    """A line of a function is preceded by the line of its call, unless that directive still applies."""
+
+    def twice(value):
+        value += 1
+        value += 2
+
+    @kernel
+    def made():
+        value = new(u32, 0)
+        twice(value)
+        for _ in range(2):
+            twice(value)
+
+    start = made.function.__code__.co_firstlineno
+    lines = [line.partition(" // ")[2] for line in made.text.splitlines() if ".loc" in line]
+    here = Path(__file__).name
+    calls, found = [f"{here}:{start + 3}", f"{here}:{start + 5}"], [f"{here}:{start + 2}"]
+    for call, again in ((calls[0], 1), (calls[1], 2)):
+        found += [call, *[f"{here}:{start - 3 + k} @[ {call} ]" for _ in range(again) for k in (0, 1)]]
+    assert lines[: len(found)] == found
+
+
 # Launching ------------------------------------------------------------------------------------------------------
 
 

@@ -5,10 +5,9 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from types import CodeType
 from typing import Any
 
-from warploom.author.errors import AuthorError, author_error, caller_line, caller_place, line_place
+from warploom.author.errors import AuthorError, CallerLines, author_error, caller_place, line_place
 from warploom.check.module_checker import ModuleChecker
 from warploom.check.names import Names
 from warploom.diagnostics import Diagnostic, Severity, SourceLine
@@ -35,7 +34,7 @@ class Builder:
     walk: ModuleChecker  # the checker and the module's names
     names: Names  # names declared in the body
     ptx: Any  # the instructions as functions: the module `warploom.author.ptx`
-    code: CodeType  # of the Python function that builds the kernel
+    lines: CallerLines
     statements: list[tuple[tree.Statement, SourceLine | None]] = field(
         default_factory=list[tuple[tree.Statement, "SourceLine | None"]]
     )
@@ -79,16 +78,16 @@ class Builder:
 
     def append(self, statements: Iterable[tree.Statement]) -> None:
         """Append statements that have already been checked."""
-        line = self.line or caller_line(self.code)
+        line = self.line or self.lines.innermost()
         self.statements += [(statement, line) for statement in statements]
 
     def emit(self, opcode: str, operands: tuple[Operand, ...]) -> None:
         """Check an instruction and append it to the kernel. Errors: AuthorError with the checker's code."""
-        kept = tuple(o if type(o) in _CACHED_ELSEWHERE else self.operands.setdefault(o, o) for o in operands)
+        kept = tuple([o if type(o) in _CACHED_ELSEWHERE else self.operands.setdefault(o, o) for o in operands])
         statement = tree.Instruction(self.guard, opcode, kept)
-        line = self.line or caller_line(self.code)
+        line = self.line or self.lines.innermost()
         problems = self.walk.instructions.check(statement, self.names, self.shapes)
-        if any(each.severity is Severity.ERROR for each in problems):
+        if problems and any(each.severity is Severity.ERROR for each in problems):
             self.refused.append(statement)
             source, span = line_place(line) if self.line else caller_place()
             raise AuthorError(

@@ -53,26 +53,59 @@ def errors_at_caller() -> Generator[None]:
         raise AuthorError(moved) from None
 
 
-def caller_line(kernel: CodeType | None = None) -> SourceLine | None:
-    """Return the innermost calling line outside this package, or None if there is none.
-
-    `kernel` is the code of the function that builds a kernel. If it is given, `inlined_at` of the result has the chain
-    of calls that lead from this function to the line.
-    """
+def caller_line() -> SourceLine | None:
+    """Return the innermost calling line outside this package, or None if there is none."""
     frame = _caller()
-    frames: list[FrameType] = []
-    while frame is not None:
-        frames.append(frame)
-        if frame.f_code is kernel:
-            break
-        frame = _outside(frame.f_back)
-    else:
-        frames = frames[:1]
-    line: SourceLine | None = None
-    for each in reversed(frames):
-        function = "" if line is None else each.f_code.co_qualname.rpartition(".<locals>.")[2]
-        line = SourceLine(each.f_code.co_filename, each.f_lineno, function=function, inlined_at=line)
-    return line
+    return None if frame is None else SourceLine(frame.f_code.co_filename, frame.f_lineno)
+
+
+class CallerLines:
+    """Reader of the calling lines in one kernel. Equal lines are one object.
+
+    `kernel` is the code of the function that builds the kernel.
+    """
+
+    def __init__(self, kernel: CodeType) -> None:
+        self._kernel = kernel
+        self._lines: dict[tuple[str, str, int, int], SourceLine] = {}
+        # Python computes line numbers slowly, so the position in the code identifies a known line.
+        self._known: dict[tuple[int, int, int], SourceLine] = {}
+        self._codes: list[CodeType] = []  # stay alive, so that no other code gets their identities
+
+    def innermost(self) -> SourceLine | None:
+        """Return the innermost calling line outside this package, or None if there is none.
+
+        `inlined_at` of the result has the chain of calls that lead from the function of the kernel to the line.
+        """
+        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage] -- the only fast access to the call stack
+        frames: list[FrameType] = []
+        while frame is not None:
+            if not _is_skipped(frame.f_code.co_filename):
+                frames.append(frame)
+                if frame.f_code is self._kernel:
+                    break
+            frame = frame.f_back
+        else:
+            frames = frames[:1]
+        line: SourceLine | None = None
+        for each in reversed(frames):
+            line = self._known.get((id(each.f_code), each.f_lasti, id(line))) or self._add(each, line)
+        return line
+
+    def _add(self, frame: FrameType, call: SourceLine | None) -> SourceLine:
+        """Return the line that a frame executes.
+
+        `call` is the line that called the function of the frame, or None for the function of the kernel.
+        """
+        code = frame.f_code
+        key = code.co_filename, code.co_qualname, frame.f_lineno, id(call)
+        line = self._lines.get(key)
+        if line is None:
+            function = "" if call is None else code.co_qualname.rpartition(".<locals>.")[2]
+            line = self._lines[key] = SourceLine(code.co_filename, frame.f_lineno, function=function, inlined_at=call)
+        self._known[id(code), frame.f_lasti, id(call)] = line
+        self._codes.append(code)
+        return line
 
 
 def caller_place() -> Place:
@@ -92,14 +125,16 @@ def line_place(line: SourceLine | None) -> Place:
 
 
 def _caller() -> FrameType | None:
-    return _outside(sys._getframe(1))  # pyright: ignore[reportPrivateUsage] -- the only fast access to the call stack
-
-
-def _outside(frame: FrameType | None) -> FrameType | None:
-    """Return the innermost frame outside this package, from `frame` on."""
-    while frame is not None and (frame.f_code.co_filename in _SKIPPED or frame.f_code.co_filename.startswith(_AUTHOR)):
+    """Return the innermost frame outside this package."""
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None and _is_skipped(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
+
+
+@functools.cache
+def _is_skipped(file: str) -> bool:
+    return file in _SKIPPED or file.startswith(_AUTHOR)
 
 
 def _expression_place(frame: FrameType, bytecode_offset: int) -> Place:

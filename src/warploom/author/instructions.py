@@ -10,7 +10,16 @@ from typing import Any
 from warploom.author.builder import current
 from warploom.author.call_diagnostics import ambiguous_word, explain_mismatch, usage
 from warploom.author.errors import AuthorError, author_error
-from warploom.author.overloads import IMPOSSIBLE, Candidate, arrange, catalogue, is_vector, mismatch, slot_choices
+from warploom.author.overloads import (
+    IMPOSSIBLE,
+    Candidate,
+    arrange,
+    candidates_of,
+    catalogue,
+    is_vector,
+    mismatch,
+    slot_choices,
+)
 from warploom.author.values import DYNAMIC, Location, Register, operand_of
 from warploom.diagnostics.wording import did_you_mean
 from warploom.isa.model.effects import Access
@@ -22,7 +31,7 @@ from warploom.ptx import Operand, Pair, Vector
 Overload = tuple[Candidate, dict[str, str], dict[str, Any]]
 """Candidate, the modifiers by name, and the arguments by operand name."""
 _Resolved = tuple[Candidate, dict[str, str], str, tuple[str, ...] | None]
-"""Candidate, the modifiers by name, the opcode, and the operand names if all are positional."""
+"""Overload: candidate, modifiers, opcode, and the names of the operands if all are positional."""
 
 
 class Instruction:
@@ -36,32 +45,37 @@ class Instruction:
     def __init__(self, name: str, candidates: tuple[Candidate, ...]) -> None:
         self.name = name
         self.candidates = candidates
-        self._resolved: dict[tuple[Any, ...], _Resolved] = {}
+        self._resolved: dict[tuple[Any, ...], list[_Resolved]] = {}  # the best overload first
 
     def __call__(self, *operands: Any, out: Any = None, **words: Any) -> Any:
         """Emit the instruction and return its results: `out`, or new registers. Errors: AuthorError."""
-        builder = current()
-        word_kinds = tuple((word, _kind(value)) for word, value in words.items())
-        key = builder.target.name, builder.version, _kind(operands), _kind(out), word_kinds
-        if (known := self._resolved.get(key)) is not None:
-            candidate, slots, opcode, order = known
-            by_name = arrange(candidate, slots, operands, words) if order is None else dict(zip(order, operands))
-            return self._emit(candidate, slots, opcode, by_name or {}, out)
+        key = _kind(operands), tuple([(word, _word_kind(value)) for word, value in words.items()])
+        resolved = self._resolved.get(key)
+        if resolved is None:
+            resolved = self._resolved[key] = self._resolve(operands, words)
         refused: AuthorError | None = None
-        for candidate, slots, values in self.overloads(operands, words):
-            opcode = opcode_of(candidate, slots)
+        for candidate, slots, opcode, order in resolved:
+            values = arrange(candidate, slots, operands, words) if order is None else dict(zip(order, operands))
             try:
-                made = self._emit(candidate, slots, opcode, values, out)
+                return self._emit(candidate, slots, opcode, values or {}, out)
             except AuthorError as error:
                 refused = refused or error
-                continue
-            by_position = words.keys().isdisjoint(candidate.operands)
-            self._resolved[key] = candidate, slots, opcode, tuple(values) if by_position else None
-            return made
         if refused is not None:
             raise refused
         message, hint = explain_mismatch(self.name, self.candidates, operands, words)
         raise author_error(message, "author.call", hint)
+
+    def _resolve(self, operands: Sequence[Any], words: Mapping[str, Any]) -> list[_Resolved]:
+        """Return the overloads that match a call, the best first. Errors: AuthorError author.open."""
+        return [
+            (
+                candidate,
+                slots,
+                opcode_of(candidate, slots),
+                tuple(values) if words.keys().isdisjoint(candidate.operands) else None,
+            )
+            for candidate, slots, values in self.overloads(operands, words)
+        ]
 
     def overloads(self, operands: Sequence[Any], words: Mapping[str, Any]) -> list[Overload]:
         """Return the overloads that match a call, the best first. Errors: AuthorError author.open."""
@@ -131,7 +145,8 @@ def spell_operands(
             operands.append(whole)
         elif where.names[0] in values:
             value = values[where.names[0]]
-            _check_alignment(name, form, where.names[0], slots, value)
+            if isinstance(value, Location):
+                _check_alignment(name, form, where.names[0], slots, value)
             operands.append(operand_of(value, operand.type_word(slots)))
     if out is not None and given:
         count = f"{len(results)} result{'s' if len(results) != 1 else ''}"
@@ -139,15 +154,16 @@ def spell_operands(
     return tuple(operands), results
 
 
-def _check_alignment(name: str, form: Form, operand: str, slots: Mapping[str, str], value: Any) -> None:
+def _check_alignment(name: str, form: Form, operand: str, slots: Mapping[str, str], value: Location) -> None:
     """Raise an error if an access to a known byte of the dynamic shared memory is misaligned."""
+    if not isinstance(value.base, str) or value.base != DYNAMIC:
+        return
     accesses = () if form.collective else form.effects_of(Access)
-    is_access = any(access.address == operand and access.proxy == "generic" for access in accesses)
-    if not is_access or not isinstance(value, Location) or not isinstance(value.base, str):
+    if not any(access.address == operand and access.proxy == "generic" for access in accesses):
         return
     type_word, vector = slots.get("type", ""), slots.get("vec", "")
     size = TYPES[type_word].bytes * int(vector.lstrip("v") or 1) if type_word in TYPES else 1
-    if value.base == DYNAMIC and value.offset % size:
+    if value.offset % size:
         message = f"{name} of {size} bytes is at byte {value.offset} of shared memory; expected a multiple of {size}"
         raise author_error(message, "author.misaligned")
 
@@ -179,18 +195,19 @@ def new(type_word: str, value: Any = None) -> Register:
 
 
 def _kind(value: Any) -> Any:
-    """Return a key that is equal for values that resolve to the same overload."""
+    """Return a key that is equal for operands that resolve to the same overloads."""
     match value:
         case Register():
-            return value.type, value.negated
+            return value.type
         case Location():
-            return "@", value.space, len(value.coordinates)
-        case str() | bool():
-            return value
-        case int():
-            return "int", value  # the checker judges constants by value
+            return "@", value.space, isinstance(value.base, Register), len(value.coordinates)
         case _:
-            return tuple(map(_kind, value)) if is_vector(value) else type(value).__name__
+            return tuple([_kind(each) for each in value]) if is_vector(value) else type(value).__name__
+
+
+def _word_kind(value: Any) -> Any:
+    """Return a key that is equal for keyword arguments that resolve to the same overloads."""
+    return (type(value).__name__, value) if isinstance(value, str | int) else _kind(value)
 
 
 class UnknownInstruction(AuthorError, AttributeError):
@@ -200,8 +217,8 @@ class UnknownInstruction(AuthorError, AttributeError):
 @cache
 def instruction(name: str) -> Instruction:
     """Return the function for an instruction's Python name. Errors: UnknownInstruction author.instruction."""
-    candidates = catalogue().get(name)
-    if candidates is None:
+    candidates = candidates_of(name)
+    if not candidates:
         hint = did_you_mean(name, catalogue(), "'")
         unknown = author_error(f"unknown instruction '{name}'", "author.instruction", hint)
         raise UnknownInstruction(unknown.diagnostics)

@@ -14,15 +14,17 @@ from typing import Any, Literal, cast
 
 from warploom.author import ptx
 from warploom.author.builder import REGISTER_TYPES, Builder, building, current, reaches_end
-from warploom.author.errors import AuthorError, author_error, errors_at_caller, line_place
+from warploom.author.errors import AuthorError, CallerLines, author_error, errors_at_caller, line_place
 from warploom.author.inline import checked_items, read_directives, read_parameter
 from warploom.author.line_directives import LineDirectives
 from warploom.author.values import DYNAMIC, Location, Register
 from warploom.check import declarations
 from warploom.check.header import find_target, find_version
+from warploom.check.instruction_checker import instruction_checker
 from warploom.check.module_checker import ModuleChecker
 from warploom.check.names import Names
 from warploom.diagnostics import Severity, SourceLine, UsageError
+from warploom.garbage import paused_collection
 from warploom.isa.model.availability import Target, Version
 from warploom.isa.model.capacity import MAX_CLUSTER, MAX_THREADS
 from warploom.isa.model.types import TYPES
@@ -185,20 +187,25 @@ class Kernel:
     @cached_property
     def built(self) -> Builder:
         """Builder with the statements of the kernel. Errors: AuthorError at the wrong expression."""
+        with paused_collection():
+            return self._build()
+
+    def _build(self) -> Builder:
         try:
             target, version = resolve_target(self.target, self.version)
         except UsageError as error:
             source, span = line_place(self._line)
             moved = (replace(each, source=source, span=span) for each in error.diagnostics)
             raise AuthorError(moved) from None
-        walk = ModuleChecker(Module(()), target, version)
+        walk, code = ModuleChecker(Module(()), target, version), self.function.__code__
+        walk.instructions = instruction_checker(target, version)
         for item in self.before:
             walk.check_item(item)
-        builder = Builder(target, version, walk, Names(walk.names, walk.functions), ptx, self.function.__code__)
+        builder = Builder(target, version, walk, Names(walk.names, walk.functions), ptx, CallerLines(code))
         builder.names.declare(Variable("shared", "b8", DYNAMIC, shape=(None,), linkage=("extern",)))
         builder.line = self._line
         with building(builder):
-            arguments = [self._declare(builder, name, kind) for name, kind in self._parameters()]
+            arguments = self._declare_parameters(builder)
             builder.line = None
             with errors_at_caller():
                 self.function(*arguments, **self.constants)
@@ -246,16 +253,16 @@ class Kernel:
             found.append((name, kind))
         return found
 
-    def _declare(self, builder: Builder, name: str, kind: Parameter) -> Any:
-        """Declare the kernel parameter `name`. Return the value that the Python function receives for it."""
-        variable = kind.declare(f"{self.entry}_{name}")
-        builder.parameters.append(variable)
-        builder.names.declare(variable)
-        builder.names.roles[variable.name] = "entry"
-        function = Function("entry", self.entry, tuple(builder.parameters))
-        for wrong in declarations.parameters(function):
+    def _declare_parameters(self, builder: Builder) -> list[Any]:
+        """Declare the kernel parameters. Return the values that the Python function receives for them."""
+        parameters = self._parameters()
+        builder.parameters += [kind.declare(f"{self.entry}_{name}") for name, kind in parameters]
+        for variable in builder.parameters:
+            builder.names.declare(variable)
+            builder.names.roles[variable.name] = "entry"
+        for wrong in declarations.parameters(Function("entry", self.entry, tuple(builder.parameters))):
             raise author_error(wrong.message, wrong.code, wrong.hint, self._line)
-        return kind.load(variable.name)
+        return [kind.load(each.name) for each, (_, kind) in zip(builder.parameters, parameters, strict=True)]
 
     # PTX ----------------------------------------------------------------------------------------------------
 

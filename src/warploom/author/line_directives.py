@@ -1,6 +1,7 @@
 """Line information of authored modules: `.loc` directives with the Python lines."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, takewhile
 
 from warploom.diagnostics import SourceLine
 from warploom.isa.model.availability import Version
@@ -9,6 +10,7 @@ from warploom.ptx import Block, Directive, Instruction, Label, Statement, TopLev
 _INLINED = (7, 2)
 """First PTX version with `function_name` and `inlined_at`. Source: PTX ISA 11.5.4."""
 _MARGIN = " " * 4
+_LOCATED = (Instruction, Block)
 
 
 class LineDirectives:
@@ -30,32 +32,41 @@ class LineDirectives:
         A body that contains `.loc` directives gets no others.
         """
         is_located = any(isinstance(each, Directive) and each.name == ".loc" for each, _ in statements)
-        before: list[SourceLine] = []
+        before: SourceLine | None = None
+        texts: dict[int, str] = {}  # by the identity of the line
         for statement, line in statements:
             if isinstance(statement, Label):
                 yield f"{statement.name}:"
                 continue
-            if isinstance(statement, Instruction | Block) and line is not None and not is_located:
-                chain = [*line.chain()][::-1] if self._has_inlining else [line]
-                if chain != before:
-                    yield from self._locations(chain, before)
-                    before = chain
-            yield from (f"{_MARGIN}{each}".expandtabs(4) for each in str(statement).rstrip().splitlines())
+            if line is not None and line is not before and not is_located and isinstance(statement, _LOCATED):
+                for each in self._new_lines(line, before):
+                    text = texts.get(id(each))
+                    if text is None:
+                        text = texts[id(each)] = self._location(each)
+                    yield text
+                before = line
+            for part in str(statement).rstrip().splitlines():
+                yield f"{_MARGIN}{part}".expandtabs(4)
 
-    def _locations(self, chain: Sequence[SourceLine], before: Sequence[SourceLine]) -> Iterator[str]:
-        """Yield `.loc` directives for a line and the calls that lead to it, outermost first.
+    def _new_lines(self, line: SourceLine, before: SourceLine | None) -> Sequence[SourceLine]:
+        """Return a line and the calls that lead to it, outermost first.
 
-        The directives of the calls at the start of `before`, the previous chain, still apply.
+        Calls that also lead to the line `before` are omitted, because their directives still apply.
         """
-        same = next((k for k, (one, other) in enumerate(zip(chain, before)) if one != other), len(before))
-        for line in chain[min(same, len(chain) - 1) :]:
-            call = line.inlined_at if self._has_inlining else None
-            text = f"{_MARGIN}.loc {self._position(line)}"
-            comment = f"// {line}"
-            if call is not None:
-                text += f", function_name {self._name(line.function)}, inlined_at {self._position(call)}"
-                comment += f" @[ {call} ]"
-            yield f"{text} {comment}"
+        found = [line]
+        if self._has_inlining:
+            known = set[int]() if before is None else set(map(id, before.chain()))
+            found += takewhile(lambda call: id(call) not in known, islice(line.chain(), 1, None))
+        return found[::-1]
+
+    def _location(self, line: SourceLine) -> str:
+        call = line.inlined_at if self._has_inlining else None
+        text = f"{_MARGIN}.loc {self._position(line)}"
+        comment = f"// {line}"
+        if call is not None:
+            text += f", function_name {self._name(line.function)}, inlined_at {self._position(call)}"
+            comment += f" @[ {call} ]"
+        return f"{text} {comment}"
 
     def _position(self, line: SourceLine) -> str:
         number = self._files.setdefault(line.file, self._first + len(self._files))

@@ -6,7 +6,6 @@
 import keyword
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from math import prod
@@ -14,10 +13,12 @@ from typing import Any, TypeGuard
 
 import warploom.isa  # noqa: F401  # pyright: ignore[reportUnusedImport] -- declares every form
 from warploom.author.values import Location, Register, type_of
-from warploom.isa.model.form import IMPLIED, Form, forms
+from warploom.isa.model.form import IMPLIED, Form, forms_of, heads
 from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.syntax import OperandPattern, Word
+from warploom.isa.model.table import Row
 from warploom.isa.model.types import TYPES
+from warploom.lazy_dataclass import dataclass
 
 _CHOICE_LIMIT = 512  # combinations of words that are tried for one row
 _VECTORS = frozenset((list, tuple))
@@ -49,20 +50,32 @@ class Candidate:
 @cache
 def catalogue() -> Mapping[str, tuple[Candidate, ...]]:
     """Return the candidates of each Python name of an instruction, such as `mad_lo`."""
-    found: dict[str, list[Candidate]] = {}
-    for form in forms():
-        for name, words, fixed in _names(form):
-            found.setdefault(name, []).append(_candidate(form, words, fixed))
-    return {name: tuple(each) for name, each in sorted(found.items())}
+    names = {name for head in heads() for name in _named_forms(head)}
+    return {name: candidates_of(name) for name in sorted(names)}
 
 
-def _names(form: Form) -> Iterator[tuple[str, Sequence[Word], tuple[tuple[str, str], ...]]]:
-    """Yield each Python name of a form, the words in the name, and the modifiers that the name determines."""
-    words = form.common_name
-    choices = [sorted(form.vocabulary[w.slot]) if w.slot else [w.literal] for w in words]
-    for spelled in product(*choices):
-        name = python_name("_".join(re.sub(r"\W+", "_", each) for each in spelled))
-        yield name, words, tuple((w.slot, text) for w, text in zip(words, spelled, strict=True) if w.slot)
+@cache
+def candidates_of(name: str) -> tuple[Candidate, ...]:
+    """Return the candidates of one Python name, or () for an unknown name."""
+    head = name.removesuffix("_").partition("_")[0]  # the first word of an opcode has no underscore
+    return tuple([_candidate(*named) for named in _named_forms(head).get(name, ())])
+
+
+_NamedForm = tuple[Form, Sequence[Word], tuple[tuple[str, str], ...]]
+"""Form, the words in its Python name, and the modifiers that the name determines."""
+
+
+@cache
+def _named_forms(head: str) -> dict[str, list[_NamedForm]]:
+    """Return the forms whose opcodes can begin with the word `head`, by their Python names that do."""
+    found: dict[str, list[_NamedForm]] = {}
+    for form in forms_of(head):
+        words = form.common_name
+        choices = [sorted(form.vocabulary[word.slot]) if word.slot else [word.literal] for word in words]
+        for spelled in product([head], *choices[1:]):
+            fixed = tuple([(word.slot, text) for word, text in zip(words, spelled, strict=True) if word.slot])
+            found.setdefault(python_name("_".join(spelled)), []).append((form, words, fixed))
+    return found
 
 
 def _candidate(form: Form, named: Sequence[Word], fixed: tuple[tuple[str, str], ...]) -> Candidate:
@@ -94,28 +107,37 @@ def slot_choices(
         bool(word.literal) and not word.optional and name not in words and word.literal not in IMPLIED
         for name, word in candidate.keywords.items()
     )
-    composite_given = any(word.composite is not None and word.slot in given for word in form.syntax.words)
+    slots_of = _slot_groups(form)
+    parts: dict[str, tuple[str, ...]] = {}  # words of the parts of composite modifiers that the call gives
+    for slot, pattern in slots_of.composites:
+        if slot in given:
+            found = pattern.fullmatch(given[slot])
+            parts.update({part: () if found is None else (found[part],) for part in pattern.groupindex})
+    rows = form.rows
+    if not parts:
+        for slot, word in given.items():
+            if slot in form.columns:
+                rows = [row for row in rows if word in row.cells[slot]]
+    if not rows:
+        return
+    values = [*operands, *words.values()]
+    types = set(map(type_of, flatten(values)))
+    spaces = {value.space for value in values if isinstance(value, Location)}
     seen: set[tuple[tuple[str, str], ...]] = set()
-    for row in form.rows or (None,):
-        cells = {} if row is None else row.cells
-        if not composite_given and any(slot in given and given[slot] not in cells[slot] for slot in cells):
-            continue
+    for row in rows:
         options = {
-            slot: _options(form, slot, choices, given, [*operands, *words.values()])
-            for slot, choices in cells.items()
+            slot: parts[slot] if slot in parts else _options(slots_of, slot, choices, types, spaces)
+            for slot, choices in row.cells.items()
             if slot not in given
         }
         if prod(map(len, options.values())) > _CHOICE_LIMIT:
             continue
         for chosen in product(*options.values()):
             slots = {**given, **dict(zip(options, chosen, strict=True))}
-            if not _complete(form, slots) or (key := tuple(sorted(slots.items()))) in seen:
+            if not _complete(form, row, slots) or (key := tuple(sorted(slots.items()))) in seen:
                 continue
             seen.add(key)
-            unasked = sum(
-                bool(text) and slot not in ("ss", "space") and _is_optional(form, slot)
-                for slot, text in zip(options, chosen, strict=True)
-            )
+            unasked = len([slot for slot, text in zip(options, chosen) if text and slot in slots_of.optional])
             yield slots, cost + 4 * unasked
 
 
@@ -140,26 +162,62 @@ def _given_slots(candidate: Candidate, words: Mapping[str, Any]) -> dict[str, st
     return given
 
 
+@dataclass(frozen=True, slots=True)
+class _SlotGroups:
+    """Modifiers of a form by purpose.
+
+    - `types`: types of operands
+    - `spaces`: state spaces
+    - `addressed`: state spaces of addresses that each call has
+    - `optional`: modifiers that an opcode may lack, except for state spaces
+    - `composites`: composite modifiers with the patterns of their words
+    """
+
+    types: frozenset[str]
+    spaces: frozenset[str]
+    addressed: frozenset[str]
+    optional: frozenset[str]
+    composites: tuple[tuple[str, re.Pattern[str]], ...]
+
+
+@cache
+def _slot_groups(form: Form) -> _SlotGroups:
+    words, operands = form.syntax.words, form.operands.values()
+    return _SlotGroups(
+        frozenset([operand.type for operand in operands if isinstance(operand.type, str)]),
+        frozenset(["ss", "space", *(operand.space for operand in operands if isinstance(operand.space, str))]),
+        _addressed(form),
+        frozenset([word.slot for word in words if word.optional]).difference(("ss", "space")),
+        tuple([(word.slot, word.composite) for word in words if word.composite is not None]),
+    )
+
+
+def _addressed(form: Form) -> frozenset[str]:
+    """Return the modifiers that are the state space of an address operand that each call has."""
+    required = [form.operands[each.names[0]] for each in form.syntax.operands if not each.optional]
+    default = "ss" if "ss" in form.columns else "space"
+    spaces = [each.space for each in required if each.kind == "address" and not each.when]
+    return frozenset([default if space == "?" else space for space in spaces if isinstance(space, str)])
+
+
 def _options(
-    form: Form, slot: str, choices: Sequence[str], given: Mapping[str, str], values: Sequence[Any]
+    slots_of: _SlotGroups, slot: str, choices: Sequence[str], types: set[str], spaces: set[str]
 ) -> Sequence[str]:
-    """Return the words for the modifier `slot` that fit the other modifiers `given` and the arguments."""
-    for word in form.syntax.words:
-        if word.composite is not None and word.slot in given and slot in word.composite.groupindex:
-            found = word.composite.fullmatch(given[word.slot])
-            return () if found is None else (found[slot],)
-    if any(operand.type == slot for operand in form.operands.values()):
-        types = set(map(type_of, flatten(values)))
-        return [c for c in choices if c and c in types] or tuple(choices)
-    if slot in ("ss", "space") or any(operand.space == slot for operand in form.operands.values()):
-        spaces = {value.space for value in values if isinstance(value, Location)}
-        if narrow := [c for c in choices if c in spaces]:
-            return narrow
-    return ("",) if "" in choices else tuple(choices)
+    """Return the words for the modifier `slot` that fit the types and the state spaces of the arguments."""
+    if slot in slots_of.types:
+        return [c for c in choices if c and c in types] or choices
+    if slot in slots_of.spaces and (narrow := [c for c in choices if c in spaces]):
+        return narrow
+    if "" in choices:
+        return ("",)
+    if slot not in slots_of.addressed or "?" in spaces:
+        return choices
+    whole = {space.partition("::")[0] for space in spaces}
+    return [c for c in choices if c.partition("::")[0] in whole]  # `mismatch` would refuse the others
 
 
-def _complete(form: Form, slots: dict[str, str]) -> bool:
-    """Add the missing modifiers to `slots`. Return True if the combination is legal."""
+def _complete(form: Form, row: Row, slots: dict[str, str]) -> bool:
+    """Add the missing modifiers to `slots`, which are of `row`. Return True if the combination is legal."""
     for word in form.syntax.words:
         if word.composite is not None:
             slots.setdefault(word.slot, form.composites[word.slot].format(**slots))
@@ -171,11 +229,7 @@ def _complete(form: Form, slots: dict[str, str]) -> bool:
             if found is None:
                 return False
             slots.update(found.groupdict())
-    return bool(form.rows_of(slots)) if form.rows else True
-
-
-def _is_optional(form: Form, slot: str) -> bool:
-    return any(word.slot == slot and word.optional for word in form.syntax.words)
+    return row.holds(slots) or bool(form.rows_of(slots))
 
 
 # Operands ---------------------------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ __all__ = ["inline"]
 def __getattr__(name: str) -> Instruction:
     if name.startswith("__"):
         raise AttributeError(name)  # Python looks up dunder names of modules
-    return instruction(name)
+    found = globals()[name] = instruction(name)  # Python looks up the next access without this function
+    return found
 
 
 def __dir__() -> list[str]:

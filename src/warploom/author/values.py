@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, cast
 
 from warploom.author.builder import current
 from warploom.author.errors import author_error
 from warploom.isa.model.types import TYPES
+from warploom.lazy_dataclass import dataclass
 from warploom.ptx import Address, Float, Integer, Name, Negated, Operand, Symbol, Vector
 
 Value: TypeAlias = "int | float | bool | Register | Location | Symbol | Sequence[Value] | None"

@@ -1,5 +1,6 @@
 """Check of single instructions against the Forms, in a scope, for a target and a PTX version."""
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -24,12 +25,16 @@ _REASONS = 3  # most tolerances that apply to one instruction
 
 
 class InstructionChecker:
-    """Checker of single instructions for one target and PTX version. It can serve many modules."""
+    """Checker of single instructions for one target and PTX version.
+
+    It can serve many modules and threads.
+    """
 
     def __init__(self, target: Target, ptx: Version) -> None:
         self.target = target
         self.ptx = ptx
         self._numbers: dict[Shape, int] = {}
+        self._unused = itertools.count()
         # Opcode and operand shapes of each correct instruction. Rules do not distinguish operands of one shape.
         self._correct: set[tuple[str | int | None, ...]] = set()
 
@@ -46,21 +51,21 @@ class InstructionChecker:
         # Equal operands of a module are one object.
         numbers = [shapes.get(id(operand)) for operand in instruction.operands]
         if None in numbers:
-            numbers = [self._number(operand, names, shapes) for operand in instruction.operands]
+            for k, operand in enumerate(instruction.operands):
+                if numbers[k] is None:
+                    shape = _shape(operand, names)
+                    numbers[k] = shapes[id(operand)] = self._numbers.setdefault(shape, next(self._unused))
         known = (instruction.opcode, *numbers)
         if known in self._correct:
             return []
-        problems = self._problems(instruction, names)
+        general = known
+        if not _limits_constants(instruction.opcode):
+            items = zip(instruction.operands, numbers, strict=True)
+            general = (instruction.opcode, *["integer" if isinstance(o, ptx.Integer) else n for o, n in items])
+        problems = [] if general in self._correct else self._problems(instruction, names)
         if not problems:
-            self._correct.add(known)
+            self._correct |= {known, general}
         return problems
-
-    def _number(self, operand: ptx.Operand, names: Names, shapes: dict[int, int]) -> int:
-        number = shapes.get(id(operand))
-        if number is None:
-            shape = _shape(operand, names)
-            number = shapes[id(operand)] = self._numbers.setdefault(shape, len(self._numbers))
-        return number
 
     def check_guard(self, guard: ptx.Guard, names: Names) -> Problem | None:
         """Return the problem of an illegal guard, or None."""
@@ -156,7 +161,11 @@ class InstructionChecker:
         self, matches: tuple[Match, ...], instruction: ptx.Instruction, names: Names
     ) -> tuple[int, list[Problem], Match] | None:
         checker = OperandChecker(names, self.target, self.ptx)
-        verdicts = [self._verdict(match, instruction, checker) for match in matches]
+        verdicts: list[tuple[int, list[Problem], Match]] = []
+        for match in matches:
+            verdicts.append(self._verdict(match, instruction, checker))
+            if not verdicts[-1][1]:
+                return verdicts[-1]
         return min(verdicts, key=lambda verdict: (verdict[0], len(verdict[1])), default=None)
 
     def _tolerated(self, instruction: ptx.Instruction, names: Names) -> list[Problem]:
@@ -220,6 +229,12 @@ class InstructionChecker:
         return None
 
 
+@lru_cache(maxsize=16)
+def instruction_checker(target: Target, ptx: Version) -> InstructionChecker:
+    """Return the checker that all authored kernels with this target and PTX version share."""
+    return InstructionChecker(target, ptx)
+
+
 def _requirements(match: Match, names: set[str]) -> list[object]:
     found: list[object] = []
     slots = match.slots
@@ -229,6 +244,13 @@ def _requirements(match: Match, names: set[str]) -> list[object]:
             return []
         found += (spec.type_word(slots), spec.registers(slots), spec.space_word(slots), spec.constants(slots))
     return found
+
+
+@lru_cache(maxsize=8192)
+def _limits_constants(opcode: str) -> bool:
+    """Return True if the value of an integer may make an instruction with this opcode illegal."""
+    matches = match_opcode(opcode)
+    return not matches or any(match.form.limits_constants for match in matches)
 
 
 @lru_cache(maxsize=1024)

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
-from pathlib import PurePath
+from os.path import basename
 
 from warploom.lazy_dataclass import dataclass
 
@@ -36,7 +36,7 @@ class SourceLine:
         return f"{self.file}:{self.line}"
 
     def __str__(self) -> str:
-        return f"{PurePath(self.file).name}:{self.line}"
+        return f"{basename(self.file)}:{self.line}"  # noqa: PTH119 -- several times as fast as pathlib
 
     def chain(self) -> "Iterator[SourceLine]":
         """Yield this line, then the lines of the calls through which its function was inlined."""

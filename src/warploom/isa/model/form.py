@@ -406,14 +406,17 @@ class Form(Displayed):
         """Table columns that are parts of a composite modifier, such as m, n and k of a shape."""
         return _parts(self.syntax)
 
+    @cached_property
+    def limits_constants(self) -> bool:
+        """True if not every integer constant is legal for every operand."""
+        return any(spec.legal.values is not None or spec.legal.upto for spec in self.operands.values())
+
     def rows_of(self, slots: Mapping[str, str]) -> tuple[Row, ...]:
         """Return the table rows that allow this combination of words.
 
         If there are several rows, they give the PTX versions for different targets.
         """
-        return tuple(
-            row for row in self.rows if all(slots.get(column, "") in words for column, words in row.cells.items())
-        )
+        return tuple([row for row in self.rows if row.holds(slots)])
 
     def _check(self, syntax: Syntax) -> None:
         slots = {word.slot for word in syntax.words if word.slot}

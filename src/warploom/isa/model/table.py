@@ -4,6 +4,7 @@ A table row allows every combination of the words in its cells.
 """
 
 import re
+from collections.abc import Mapping
 from functools import cache
 
 from warploom.lazy_dataclass import dataclass
@@ -28,6 +29,13 @@ class Row:
     def allows(self, column: str, word: str) -> bool:
         """Return True if the row allows `word` in `column`. An omitted modifier has the word ""."""
         return word in self.cells[column]
+
+    def holds(self, slots: Mapping[str, str]) -> bool:
+        """Return True if the row allows a combination of words, given by column."""
+        for column, words in self.cells.items():  # noqa: SIM110 -- twice as fast as a generator
+            if slots.get(column, "") not in words:
+                return False
+        return True
 
 
 def read_rows(form: str, text: str) -> tuple[tuple[str, ...], tuple[Row, ...]]:
