@@ -66,7 +66,10 @@ def _lse_shape(case: Case) -> tuple[int, ...]:
 
 
 def expected_gradients(case: Case, inputs: Inputs, o: Array, lse: Array, arch: str) -> dict[str, Bounded]:
-    """Return dQ, dK and dV in float64 by name, and their allowed errors. `o` and `lse` are those of `forward`."""
+    """Return dQ, dK and dV in float64 by name, and their allowed errors.
+
+    `o` and `lse` are those of `forward`.
+    """
     operands = inputs.operands
     found: dict[str, Bounded] = {}
     for name, like in (("dq", operands.q), ("dk", operands.k), ("dv", operands.v)):
@@ -173,9 +176,9 @@ class _Gradients:
 
 
 def _of_keys(terms: list[_Terms], one: _Gradients, scale: float) -> Bounded:
-    """Return dK or dV of a head of K and the allowed errors, for the terms of all heads of Q that share it.
+    """Return dK or dV of a head of K, and the allowed errors.
 
-    `scale` is a factor of the sum.
+    `terms` are those of all heads of Q that share the head. `scale` is a factor of the sum.
     """
     value, error, absolute = (np.sum(each, axis=0) for each in zip(*terms, strict=True))
     blocks = ceil(len(one.row.q) / one.plan.rows) * len(terms)

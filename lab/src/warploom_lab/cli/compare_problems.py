@@ -1,4 +1,4 @@
-"""`warploom-lab compare gemm` and `compare attention`: compare random problems with float64 and the emulator."""
+"""`warploom-lab compare gemm` and `compare attention`: compare random problems with float64."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _REPORT_EVERY = 200  # cases between two lines of progress without a terminal
 
 
 def run(options: argparse.Namespace, device: Device = "cuda") -> int:
-    """Compare random problems of the subject `options.name[0]` with float64 and the emulator. Return the exit status.
+    """Compare random problems with float64 and the emulator. Return the exit status.
 
-    If `device` is "cpu", the emulator replaces the GPU. It also does this with --sanitize, and for kernels of other
-    targets than sm_90a.
+    `options.name[0]` is the subject. If `device` is "cpu", the emulator replaces the GPU. It also does this with
+    --sanitize, and for kernels of other targets than sm_90a.
 
     Errors: UsageError compare.*, gpu.*, dask.*.
     """
