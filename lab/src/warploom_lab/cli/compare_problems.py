@@ -89,10 +89,11 @@ def _provenance(options: argparse.Namespace, device: str) -> dict[str, Any]:
 
         with Gpu() as gpu:  # raises if the machine has no GPU
             about = {"gpu": gpu.name, "driver": driver_release(), "cuda": gpu.driver}
-    every = f" --every {options.every}" if options.every > 1 else ""
+    more = f" --every {options.every}" if options.every > 1 else ""
+    more += "".join(f" --{name}" for name in ("no-emulator", "sanitize") if getattr(options, name.replace("-", "_")))
     return {
         "command": f"warploom-lab compare {options.name[0]} --cases {options.cases} --seed {options.seed}"
-        f" --bits {options.bits}{every}{' --no-emulator' if options.no_emulator else ''}",
+        f" --bits {options.bits}{more}",
         "date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         **about,
         "warploom": __version__,
