@@ -31,7 +31,7 @@ from warploom_lab.campaign.jobs import Selection
 from warploom_lab.campaign.sample import Sample
 from warploom_lab.campaign.small_kernels import Record
 from warploom_lab.campaign.tensor_record import TensorSample
-from warploom_lab.cli import campaign_options, compare_gemm, compare_tensor, evidence_legality, main
+from warploom_lab.cli import campaign_options, compare_problems, compare_tensor, evidence_legality, main
 from warploom_lab.gemm import Recorded
 from warploom_lab.ptxas import assembler, cached
 from warploom_lab.ptxas.cached import Chunk
@@ -264,8 +264,9 @@ def test_every_record_is_compared_by_dask_workers(
 
 def usual(**others: Any) -> argparse.Namespace:
     options = {
-        "cases": 2, "every": 1, "seed": 1, "workers": 1, "against": None, "record": None, "bits": 1, "only": 71,
-        "checkpoint": None, "differences": None, "target": "sm_90a",
+        "name": ["gemm"], "cases": 2, "every": 1, "seed": 1, "workers": 1,
+        "against": None, "record": None, "bits": 1, "only": 71,
+        "checkpoint": None, "differences": None, "target": "sm_90a", "sanitize": False, "no_emulator": False,
     }  # fmt: skip
     return argparse.Namespace(**{**options, **others})
 
@@ -285,7 +286,7 @@ def single_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("single_process")
-@pytest.mark.parametrize(("verb", "count"), [(compare_tensor, 2), (compare_gemm, 1)])
+@pytest.mark.parametrize(("verb", "count"), [(compare_tensor, 2), (compare_problems, 1)])
 def test_the_device_is_local_and_the_emulator_runs_on_workers(
     verb: Any, count: int, scheduler: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -344,7 +345,7 @@ def test_a_different_product_on_a_worker_is_reported(
     scheduler: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(Recorded, "difference", lambda *_: "a difference")
-    assert compare_gemm.run(usual(workers=scheduler), "cpu") == 1
+    assert compare_problems.run(usual(workers=scheduler), "cpu") == 1
     said = capsys.readouterr().out
     assert "a difference" in said
     assert "to run one case: warploom-lab compare gemm --seed 1 --only 71" in said

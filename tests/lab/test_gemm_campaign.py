@@ -18,10 +18,12 @@ from warploom.diagnostics import UsageError
 from warploom.kernels.hopper.plan import HOPPER
 from warploom.kernels.plan import ACCUMULATORS
 from warploom.runtime.api import launch
-from warploom_lab.cli import compare_gemm, main
-from warploom_lab.gemm import Outcome, Record, Task, case, cases, compare, comparison, select_small_cases
-from warploom_lab.gemm.expected import expected, ratio
+from warploom_lab.cli import compare_problems, main
+from warploom_lab.gemm import GEMM, Outcome, case, cases, compare, comparison, parse
+from warploom_lab.gemm.expected import expected
 from warploom_lab.gemm.inputs import make_inputs
+from warploom_lab.problems import Record, Task
+from warploom_lab.problems.results import ratio
 
 CASES = list(cases(1, 2000))
 FEATURES = {
@@ -46,6 +48,7 @@ def tiny(*features: str) -> int:
 
 def options(**others: Any) -> argparse.Namespace:
     usual = {
+        "name": ["gemm"],
         "cases": 6,
         "every": 1,
         "seed": 1,
@@ -56,6 +59,8 @@ def options(**others: Any) -> argparse.Namespace:
         "only": None,
         "checkpoint": None,
         "target": HOPPER,
+        "sanitize": False,
+        "no_emulator": False,
     }
     return argparse.Namespace(**{**usual, **others})
 
@@ -76,7 +81,7 @@ def test_2000_cases_cover_all_features() -> None:
     for sizes in zip(*((one.m, one.n, one.k) for one in CASES), strict=True):
         assert min(sizes) == 1
         assert max(sizes) >= 1500
-    assert len(select_small_cases(1, range(2000), 100)) == 100
+    assert len(GEMM.select_small_cases(1, range(2000), 100, HOPPER)) == 100
 
 
 def test_matrices_are_stored_as_the_case_describes() -> None:
@@ -183,14 +188,14 @@ def test_kernels_of_a_target_are_compared_under_the_sanitizer(target: str, monke
 
 def test_a_record_is_compared_without_a_gpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chosen = options(seed=104, cases=2, bits=2, record=tmp_path)
-    assert compare_gemm.run(chosen, "cpu") == 0
+    assert compare_problems.run(chosen, "cpu") == 0
     said = capsys.readouterr().out
     assert "2 cases in" in said
     path = tmp_path / "the-emulator-seed-104.json"
     told = json.loads(path.read_text())
     assert told["command"] == "warploom-lab compare gemm --cases 2 --seed 104 --bits 2"
-    record = Record.read(path)
-    assert [one.number for one in record.cases] == [0, 1]
+    record = Record.read(path, parse)
+    assert [each.number for each in record.recorded] == [0, 1]
     assert main(["compare", "gemm", "--against", str(path)]) == 0
     assert "0 of 2 cases differ" in capsys.readouterr().out
     told["cases"][0]["result"] = "0" * 64
@@ -205,13 +210,13 @@ def test_a_record_is_compared_without_a_gpu(tmp_path: Path, capsys: pytest.Captu
 @pytest.mark.parametrize("text", ["no", "[]", '{"seed": 1, "cases": [{"number": 1}]}', '{"seed": "1", "cases": []}'])
 def test_a_file_without_a_record_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "r.json").write_text(text)
-    with pytest.raises(UsageError, match="is not a record of multiplications"):
-        Record.read(tmp_path / "r.json")
+    with pytest.raises(UsageError, match="is not a record of results"):
+        Record.read(tmp_path / "r.json", parse)
 
 
 def test_the_report_names_the_command_for_a_wrong_case(capsys: pytest.CaptureFixture[str]) -> None:
     outcomes = [Outcome(CASES[0]), Outcome(CASES[3], 2.5, wrong="an element is 2.5 times too far")]
-    assert compare_gemm.report(outcomes) == 1
+    assert compare_problems.report(outcomes, "gemm") == 1
     said = capsys.readouterr().out
     assert "warploom-lab compare gemm --seed 1 --only 3" in said
     assert "wrong: 3\n" in said
@@ -220,8 +225,10 @@ def test_the_report_names_the_command_for_a_wrong_case(capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["gemm", "mma"], "--only needs the name 'gemm'"),
-        (["mma", "--only", "3"], "--only needs the name 'gemm'"),
+        (["gemm", "mma"], "--only needs the name 'gemm' or 'attention' and no other name"),
+        (["mma", "--only", "3"], "--only needs the name 'gemm' or 'attention'"),
+        (["attention", "gemm"], "--only needs the name 'gemm' or 'attention'"),
+        (["tensor", "--no-emulator"], "--no-emulator needs the name 'gemm' or 'attention'"),
         (["gemm", "--bits", "-1"], "--bits is -1; expected 0 or more"),
     ],
 )

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from warploom.kernels.hopper.plan import Tile
+from warploom_lab import attention
+from warploom_lab.attention import Outcome as Attended
 from warploom_lab.campaign import Difference
 from warploom_lab.campaign import Outcome as Experimented
 from warploom_lab.campaign.small_kernels import Mismatch
@@ -30,8 +32,9 @@ RESULTS: list[tuple[Any, Any]] = [
     (list[Said], [Said("x;"), Said("", ("no", "never"))]),
     (list[Verdict], []),
     *((TensorOutcome, TensorOutcome(case, LEFT, Answer("trapped"), 2**64 - 1, False)) for case in tensor_cases(40, 1)),
-    *((Outcome, Outcome(case, 0.1, True, Partition(Tile(), 3, 1), "a", "b")) for case in cases(1, 40)),
+    *((Outcome, Outcome(case, 0.1, True, "a", "b", partition=Partition(Tile(), 3, 1))) for case in cases(1, 40)),
     (Outcome, Outcome(next(cases(1, 1)), float("inf"), wrong="far")),
+    *((Attended, Attended(case, 0.1, True, "a", "b")) for case in attention.cases(1, 40)),
 ]
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from warploom.kernels.hopper.cost_model import H200
 from warploom.kernels.hopper.plan import HOPPER
 from warploom.kernels.plan import DTYPES
 from warploom.kernels.prepared import gpu_of
+from warploom.runtime.run import Run
 
 Device = Literal["cpu", "cuda"]
 
@@ -71,7 +73,7 @@ def attention(
     operands = AttentionOperands(q, k, v, out, lse, q_ends, k_ends, k_lengths, table)
     options = causal, window, scale, most_rows, return_lse, target
     if device != "cuda" or not is_foreign_type(q.__class__) or not is_on_gpu(q):
-        return _run_on_numpy(operands, options, device)
+        return run_attention(operands, options, device)
     key = options, *[None if array is None else signature(array) for array in operands]
     ready = _PREPARED.get(key)
     if ready is None:
@@ -101,16 +103,29 @@ def plan_attention(
     return hopper_attention(problem, multiprocessors) if target == HOPPER else warp_attention(problem, target)
 
 
-def _run_on_numpy(operands: AttentionOperands, options: tuple[Any, ...], device: Device) -> Any:
+def run_attention(
+    operands: AttentionOperands,
+    options: tuple[Any, ...],
+    device: Device,
+    multiprocessors: int = 0,
+    start: Callable[..., Run] | None = None,
+) -> Any:
+    """Compute attention for NumPy arrays.
+
+    `options` are those of `plan_attention`. `start` replaces `launch`. The launches are those for a GPU with
+    `multiprocessors` multiprocessors, or for the given device if this number is 0.
+
+    Errors: UsageError kernels.*, gpu.*.
+    """
     given = operands
     operands = AttentionOperands(*[as_numpy(each) if is_foreign_type(each.__class__) else each for each in operands])
     gpu = gpu_of(0) if device == "cuda" else None
-    arch, multiprocessors = (gpu.arch, gpu.multiprocessors) if gpu else (HOPPER, H200.multiprocessors)
-    made = plan_attention(operands, options, arch, multiprocessors)
+    arch, available = (gpu.arch, gpu.multiprocessors) if gpu else (HOPPER, H200.multiprocessors)
+    made = plan_attention(operands, options, arch, multiprocessors or available)
     problem = made.problem
     out = np.zeros(problem.shape, DTYPES[problem.type]) if operands.out is None else operands.out
     lse = np.zeros(problem.lse_shape, np.float32) if operands.lse is None and problem.lse else operands.lse
-    run_on_numpy(made, operands._replace(out=out, lse=lse), device)
+    run_on_numpy(made, operands._replace(out=out, lse=lse), device, start)
     results = [out if theirs is None else theirs for out, theirs in ((out, given.out), (lse, given.lse))]
     return tuple(results) if options[4] else results[0]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -82,20 +82,21 @@ def line_numbers(problem: AttentionProblem, heads: int, blocks: int) -> dict[str
     }  # fmt: skip
 
 
-def run_on_numpy(made: AttentionDispatch, operands: AttentionOperands, device: Any, **options: Any) -> list[Run]:
-    """Launch the kernels with NumPy arrays, which include the results. `options` are those of `launch`."""
-    runs: list[Run] = []
+def run_on_numpy(
+    made: AttentionDispatch, operands: AttentionOperands, device: Any, start: Callable[..., Run] | None = None
+) -> None:
+    """Launch the kernels with NumPy arrays, which include the results. `start` replaces `launch`."""
+    run = start or launch
     workspace, counter = np.zeros(made.words, np.float32), np.zeros(_COUNTERS, np.uint32)
     for each in made.launches(operands):
         values: dict[str, Any] = {**each.maps, **each.numbers, COUNTER: counter}
-        values |= {name: _flat(getattr(operands, source)) for name, source in each.arrays.items()}
+        values |= {name: flat(getattr(operands, source)) for name, source in each.arrays.items()}
         values |= {name: workspace[offset // 4 :] for name, offset in each.memory.items()}
         args = [values[name] for name in each.parameters]
-        runs.append(launch(each.kernel, grid=each.grid, block=each.block, args=args, device=device, **options))
-    return runs
+        run(each.kernel, grid=each.grid, block=each.block, args=args, device=device)
 
 
-def _flat(array: Any) -> Any:
+def flat(array: Any) -> Any:
     """Return the memory from the first to the last element of an array as a contiguous array."""
     layout = strided(array)
     if layout.is_contiguous:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,19 +22,20 @@ from warploom.gpu.arrays import (
     signature,
 )
 from warploom.kernels.attention_api import Device
-from warploom.kernels.attention_launch import empty_array
+from warploom.kernels.attention_launch import empty_array, flat
 from warploom.kernels.attention_problem import AttentionOperands, attention_problem, check_array, window_of
 from warploom.kernels.hopper.backward_dispatch import HopperBackward
 from warploom.kernels.hopper.plan import HOPPER
 from warploom.kernels.plan import DTYPES
 from warploom.kernels.prepared import gpu_of
 from warploom.runtime.api import launch
+from warploom.runtime.run import Run
 
 _TARGETS = {HOPPER: HopperBackward}
 _PARTS = "sums", "terms", "turns"  # of the workspace
 
 
-class _Operands(NamedTuple):
+class BackwardOperands(NamedTuple):
     """Arrays of a call. An absent array is None. `k_ends` may be the lengths of padded sequences."""
 
     do: Any
@@ -83,10 +85,10 @@ def attention_backward(
     Shapes: do and o like the result of `attention`, lse (batch, heads, tokens) or (heads, tokens) in f32, dq like q,
         dk like k, dv like v. Head size: 64 or 128. Errors: UsageError kernels.*, gpu.*.
     """
-    operands = _Operands(do, q, k, v, o, lse, q_ends, k_ends, k_lengths, dq, dk, dv)
+    operands = BackwardOperands(do, q, k, v, o, lse, q_ends, k_ends, k_lengths, dq, dk, dv)
     options = causal, window, scale, deterministic, target
     if device != "cuda" or not is_foreign_type(q.__class__) or not is_on_gpu(q):
-        return _run_on_numpy(operands, options, device)
+        return run_backward(operands, options, device)
     key = options, *[None if array is None else signature(array) for array in operands]
     ready = _PREPARED.get(key)
     if ready is None:
@@ -97,7 +99,7 @@ def attention_backward(
     return ready(operands)
 
 
-def _plan(operands: _Operands, options: tuple[Any, ...], arch: str) -> HopperBackward:
+def _plan(operands: BackwardOperands, options: tuple[Any, ...], arch: str) -> HopperBackward:
     """Return the launches for arrays and options. Errors: UsageError kernels.*."""
     causal, window, scale, deterministic, target = options
     limits = window_of(window, causal=causal)
@@ -122,7 +124,7 @@ def _plan(operands: _Operands, options: tuple[Any, ...], arch: str) -> HopperBac
     return made
 
 
-def _arrays(made: HopperBackward, operands: _Operands, workspace: Any) -> dict[str, Any]:
+def _arrays(made: HopperBackward, operands: BackwardOperands, workspace: Any) -> dict[str, Any]:
     """Return the arrays of the launches by name."""
     sums, terms, _ = made.workspace
     parts = workspace[:sums], workspace[sums : sums + terms], workspace[sums + terms :]
@@ -132,9 +134,17 @@ def _arrays(made: HopperBackward, operands: _Operands, workspace: Any) -> dict[s
     return arrays
 
 
-def _run_on_numpy(operands: _Operands, options: tuple[Any, ...], device: Device) -> tuple[Any, Any, Any]:
+def run_backward(
+    operands: BackwardOperands, options: tuple[Any, ...], device: Device, start: Callable[..., Run] | None = None
+) -> tuple[Any, Any, Any]:
+    """Return the gradients of attention for NumPy arrays.
+
+    `options` are causal, window, scale, deterministic and target of `attention_backward`. `start` replaces `launch`.
+
+    Errors: UsageError kernels.*, gpu.*.
+    """
     given = operands
-    operands = _Operands(*[as_numpy(each) if is_foreign_type(each.__class__) else each for each in operands])
+    operands = BackwardOperands(*[as_numpy(each) if is_foreign_type(each.__class__) else each for each in operands])
     made = _plan(operands, options, gpu_of(0).arch if device == "cuda" else HOPPER)
     dtype = DTYPES[made.problem.type]
     new = {
@@ -144,11 +154,12 @@ def _run_on_numpy(operands: _Operands, options: tuple[Any, ...], device: Device)
     }
     operands = operands._replace(**new)
     arrays = _arrays(made, operands, np.zeros(sum(made.workspace), np.float32))
+    run = start or launch
     for step in made.steps(arrays):
-        values = {name: None if source is None else arrays[source] for name, source in step.arrays.items()}
+        values = {name: None if source is None else flat(arrays[source]) for name, source in step.arrays.items()}
         values |= step.tensor_maps(arrays, packed=made.problem.packed) | step.numbers
         arguments = [values[name] for name in step.parameters]
-        launch(step.kernel, grid=step.grid, block=step.block, args=arguments, device=device)
+        run(step.kernel, grid=step.grid, block=step.block, args=arguments, device=device)
     dq, dk, dv = (
         ours if theirs is None else theirs
         for ours, theirs in ((operands.dq, given.dq), (operands.dk, given.dk), (operands.dv, given.dv))
@@ -159,7 +170,7 @@ def _run_on_numpy(operands: _Operands, options: tuple[Any, ...], device: Device)
 class _PreparedBackward:
     """Gradients of attention for arrays with fixed layouts, ready to launch with new addresses."""
 
-    def __init__(self, made: HopperBackward, operands: _Operands) -> None:
+    def __init__(self, made: HopperBackward, operands: BackwardOperands) -> None:
         self.number = number_of(operands.q)
         self.made, self.gpu = made, gpu_of(self.number)
         self.current, self.stream = current_of(operands.q.__class__), self.gpu.stream
@@ -181,7 +192,7 @@ class _PreparedBackward:
             self.launches.append((ready, sources))
         self.used = sorted({source for _, sources in self.launches for source in sources})
 
-    def __call__(self, operands: _Operands) -> tuple[Any, Any, Any]:
+    def __call__(self, operands: BackwardOperands) -> tuple[Any, Any, Any]:
         """Launch on the current CUDA stream of the arrays' library. Return the results without waiting."""
         stream = self.stream if self.current is None else self.current(operands.q)
         arrays = self._complete(operands)
@@ -190,7 +201,7 @@ class _PreparedBackward:
             ready.at(tuple(places[name] for name in sources), stream)
         return arrays["dq"], arrays["dk"], arrays["dv"]
 
-    def _complete(self, operands: _Operands) -> dict[str, Any]:
+    def _complete(self, operands: BackwardOperands) -> dict[str, Any]:
         """Return the arrays of the launches by name. Results and workspace are new if they were not given."""
         problem, like = self.made.problem, operands.q
         dtype = DTYPES[problem.type]

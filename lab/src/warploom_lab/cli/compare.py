@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from warploom.cli import _workers
 from warploom.diagnostics import UsageError
-from warploom_lab.cli import campaign_options, compare_gemm, compare_tensor, compare_tensor_memory
+from warploom_lab.cli import campaign_options, compare_problems, compare_tensor, compare_tensor_memory
 from warploom_lab.cli.status import DIFFERENT, OK, SHOWN, add_verb, counting, print_table
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _KERNELS = "kernels"
 _TENSOR = "tensor"
-_GEMM = "gemm"
+_PROBLEMS = ("gemm", "attention")
 _TENSOR_MEMORY = "tcgen05"
 
 _DESCRIPTION = """\
@@ -36,6 +36,9 @@ global memory, and the mbarriers. Each copy runs in a process of its own, becaus
 `compare gemm` multiplies --cases random matrices of every type, layout, batch and epilogue with the kernel library, and
 compares the results with float64. The emulator also runs --bits of the small ones, and all bits must agree. With
 --target, the emulator runs kernels of another target under the sanitizer, without a GPU.
+
+`compare attention` does the same with --cases random problems of attention and its gradients. The sanitizer watches the
+kernels on the emulator. With --sanitize, the emulator runs the small cases, without a GPU.
 
 `compare tcgen05` multiplies matrices in tensor memory, with every kind, type and block scale, and compares the results
 with the numeric models. It needs a GPU of the Blackwell generation; without one, the emulator runs the kernels.
@@ -56,7 +59,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
         "name",
         nargs="*",
         help="families, forms or instructions (default: the families of tensor-core programs); or `kernels` with areas "
-        "or names of small kernels; or `tensor`; or `gemm`; or `tcgen05`",
+        "or names of small kernels; or `tensor`; or `gemm`; or `attention`; or `tcgen05`",
     )
     parser.add_argument("--cases", type=int, default=1024, metavar="N", help="inputs of each experiment (1024)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the inputs (1)")
@@ -64,7 +67,10 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     _workers.declare(parser, "processes (one for each core)")
     campaign_options.declare_checkpoint(parser)
     parser.add_argument(
-        "--record", type=Path, metavar="FILE", help="write a sample of the GPU's results; with `gemm` this is a folder"
+        "--record",
+        type=Path,
+        metavar="FILE",
+        help="write a sample of the GPU's results; with `gemm` and `attention` this is a folder",
     )
     parser.add_argument(
         "--timeout", type=float, default=60, metavar="S", help="time limit of a small kernel in seconds (60)"
@@ -80,12 +86,22 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
         type=int,
         default=100,
         metavar="N",
-        help="with `gemm`: number of small cases that also run on the emulator (100)",
+        help="with `gemm` and `attention`: number of small cases that also run on the emulator (100)",
     )
     parser.add_argument(
         "--target", default="sm_90a", metavar="TARGET", help="with `gemm`: target of the kernels (sm_90a)"
     )
-    parser.add_argument("--only", type=int, metavar="NUMBER", help="with `gemm`: run this case only")
+    parser.add_argument("--only", type=int, metavar="NUMBER", help="with `gemm` and `attention`: run this case only")
+    parser.add_argument(
+        "--sanitize",
+        action="store_true",
+        help="with `gemm` and `attention`: run the small cases on the emulator under the sanitizer, without a GPU",
+    )
+    parser.add_argument(
+        "--no-emulator",
+        action="store_true",
+        help="with `gemm` and `attention`: record the small cases without running them on the emulator",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -99,10 +115,13 @@ def run(options: argparse.Namespace) -> int:
         value = getattr(options, name)
         if isinstance(value, int) and value < least:
             raise UsageError(f"--{name} is {value}; expected {least} or more", code="compare.option")
-    if options.name == [_GEMM]:
-        return compare_gemm.run(options)
-    if _GEMM in options.name or options.only is not None:
-        raise UsageError(f"--only needs the name '{_GEMM}' and no other name", code="compare.option")
+    if len(options.name) == 1 and options.name[0] in _PROBLEMS:
+        return compare_problems.run(options)
+    for name in ("only", "sanitize", "no_emulator"):
+        if getattr(options, name) not in (None, False) or {*_PROBLEMS} & {*options.name}:
+            expected = " or ".join(f"'{each}'" for each in _PROBLEMS)
+            option = name.replace("_", "-")
+            raise UsageError(f"--{option} needs the name {expected} and no other name", code="compare.option")
     if options.name == [_TENSOR_MEMORY]:
         return compare_tensor_memory.run(options)
     if options.name == [_TENSOR]:

@@ -8,31 +8,11 @@ arithmetic in `expected.py`.
 """
 
 from warploom_lab.gemm.case import Case, case, cases
-from warploom_lab.gemm.comparison import (
-    Outcome,
-    Partition,
-    Task,
-    compare,
-    is_reusable,
-    lost,
-    select_small_cases,
-    warm_up,
-)
-from warploom_lab.gemm.record import Record, Recorded, recorded
+from warploom_lab.gemm.comparison import Outcome, Partition, compare, emulate
+from warploom_lab.gemm.record import Recorded, parse, recorded
+from warploom_lab.problems.subject import Subject
 
-__all__ = [
-    "Case",
-    "Outcome",
-    "Partition",
-    "Record",
-    "Recorded",
-    "Task",
-    "case",
-    "cases",
-    "compare",
-    "is_reusable",
-    "lost",
-    "recorded",
-    "select_small_cases",
-    "warm_up",
-]
+GEMM = Subject("gemm", Outcome, case, compare, emulate, recorded, parse)
+"""Cases of `gemm` and `grouped_gemm`."""
+
+__all__ = ["GEMM", "Case", "Outcome", "Partition", "Recorded", "case", "cases", "compare", "emulate", "parse"]

@@ -1,13 +1,9 @@
 """Comparison of one matrix multiplication on a GPU with float64 and with the emulator."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from hashlib import sha256
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import WarploomError
@@ -25,26 +21,11 @@ from warploom.kernels.problem import Operands
 from warploom.runtime.api import launch
 from warploom.runtime.run import Run
 from warploom_lab.gemm.case import Case, case
-from warploom_lab.gemm.expected import expected, ratio
+from warploom_lab.gemm.expected import expected
 from warploom_lab.gemm.inputs import Inputs, make_inputs
-
-Device = Literal["cpu", "cuda"]
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """Case by seed and number, and the device to run it on."""
-
-    seed: int
-    number: int
-    device: Device = "cuda"
-    bits: bool = False  # also compare with the emulator, bit for bit
-    target: str = HOPPER  # the sanitizer watches the kernels of other targets
-
-    @property
-    def case(self) -> Case:
-        """Case of the task."""
-        return case(self.seed, self.number, self.target)
+from warploom_lab.problems.outcome import Device, Task
+from warploom_lab.problems.outcome import Outcome as AnyOutcome
+from warploom_lab.problems.results import digest, first_difference, ratio, written_outside
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,88 +38,51 @@ class Partition:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(AnyOutcome[Case]):
     """Result of the comparison of one case."""
 
     case: Case
-    ratio: float = 0.0  # largest error of an element relative to float64, divided by the allowed error
-    bits: bool = False
     partition: Partition | None = None
-    inputs: str = ""  # SHA-256 of the inputs
-    result: str = ""  # SHA-256 of D
-    wrong: str = ""  # message, or "" for a right result
-    lost: bool = False  # True if the case gave no result
 
     def __str__(self) -> str:
         how = "" if self.partition is None else f" [{self.partition}]"
         return f"{self.case}{how}: {self.wrong or 'right'}"
 
 
-def select_small_cases(seed: int, numbers: Iterable[int], most: int) -> frozenset[int]:
-    """Return the numbers of up to `most` cases that the emulator runs in a few seconds."""
-    seen: Counter[str] = Counter()
-    ranked: list[tuple[int, int]] = []
-    for number in numbers:
-        one = case(seed, number)
-        if one.small:
-            ranked.append((seen[one.kind], number))
-            seen[one.kind] += 1
-    # Spread the cases evenly over the combinations of operand and accumulator types.
-    return frozenset(number for _, number in sorted(ranked)[:most])
-
-
-def warm_up(tasks: Iterable[Task]) -> None:
-    """Run cases on the emulator to store the compiled code in the cache on the disk.
-
-    Otherwise, processes that compile the same code at the same time overwrite each other's cache files.
-    """
-    seen: set[str] = set()
-    for task in tasks:
-        one = task.case
-        if task.bits and not seen.issuperset(one.features):
-            seen.update(one.features)
-            with suppress(WarploomError):  # the comparison reports the error
-                Runner(one).run(make_inputs(one), "cpu")
-
-
 def compare(task: Task) -> Outcome:
     """Run a case and compare the result with float64. With `task.bits`, also compare with the emulator."""
-    one = task.case
+    one = case(task.seed, task.number, task.target)
     made = make_inputs(one)
     before = None if made.memory is None else made.memory.copy()
-    runner = Runner(one)
+    runner = Runner(one, sanitize=task.sanitize)
     try:
         d = runner.run(made, task.device)
         found = Outcome(one, partition=runner.partition, inputs=made.digest, result=digest(d), bits=task.bits)
-        wrong = _written_outside(made, before) or runner.findings
+        wrong = runner.findings
+        if before is not None and made.memory is not None and made.inside is not None:
+            wrong = written_outside(made.memory, before, made.inside, "D") or wrong
         if before is not None:
             made = make_inputs(one)  # restores `out`
         far = ratio(d, *expected(one, made))
         if far > 1:
             wrong = f"an element differs from float64 by {far:.3g} times the allowed distance"
         elif task.bits and not wrong:
-            wrong = _first_difference(d, runner.run(made, "cpu"))
+            wrong = first_difference(d, runner.run(made, "cpu"))
     except WarploomError as error:
         return Outcome(one, bits=task.bits, wrong=f"{type(error).__name__}: {error}", lost=True)
     return replace(found, ratio=far, wrong=wrong)
 
 
-def lost(task: Task) -> Outcome:
-    """Return the outcome of a task whose process ended or did not answer in time."""
-    message = "the process ended, or did not answer in time"
-    return Outcome(task.case, bits=task.bits, wrong=message, lost=True)
-
-
-def is_reusable(outcome: Outcome) -> bool:
-    """Return True if the process that produced an outcome can run another case."""
-    return not outcome.lost
+def emulate(one: Case) -> None:
+    """Run a case on the emulator."""
+    Runner(one).run(make_inputs(one), "cpu")
 
 
 class Runner:
     """Runner of one multiplication, with the same kernel and division among CTAs on every device."""
 
-    def __init__(self, one: Case, partition: Partition | None = None) -> None:
-        self.case = one
+    def __init__(self, one: Case, partition: Partition | None = None, *, sanitize: bool = False) -> None:
+        self.case, self._sanitize = one, sanitize
         # If None, the case selects the tile and the division.
         self._partition = partition
         self._dispatch: HopperDispatch | ExchangedDispatch | None = None
@@ -170,7 +114,8 @@ class Runner:
         if one.target != HOPPER:
             arrays = tuple(made.arrays)
             return run_gemm(self._plan_on_target, arrays, tuple(options), one.alpha, one.beta, "cpu", self._watched)
-        return run_gemm(self._plan, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
+        start = self._watched if self._sanitize else None
+        return run_gemm(self._plan, tuple(made.arrays), tuple(options), one.alpha, one.beta, device, start)
 
     def _plan(self, arrays: Operands, options: Options, _gpu: Gpu | None) -> HopperDispatch | ExchangedDispatch:
         """Return the dispatch (plan and schedule) of the first call. Every device runs the same dispatch."""
@@ -235,34 +180,3 @@ def _unusual_schedules(plan: Plan, schedule: TileSchedule, *, split: bool) -> It
     if split and schedule.stages > 1:
         for clusters, tiles in ((5, schedule.tiles), (3, (schedule.tiles + 1) // 2)):
             yield replace(schedule, ctas=min(clusters, tiles * schedule.stages) * cluster, split=tiles)
-
-
-def digest(d: NDArray[Any]) -> str:
-    """Return the SHA-256 of the elements of D in row-major order."""
-    return sha256(d.tobytes()).hexdigest()
-
-
-def _written_outside(made: Inputs, before: NDArray[Any] | None) -> str:
-    """Return a message about elements outside D that the kernel wrote, or "".
-
-    `before` is the memory around D before the launch.
-    """
-    if before is None or made.memory is None or made.inside is None:
-        return ""
-    outside = ~made.inside
-    bits = f"u{before.itemsize}"
-    written = np.count_nonzero((made.memory.view(bits) != before.view(bits)) & outside)
-    return f"{written} elements outside D were written" if written else ""
-
-
-def _first_difference(real: NDArray[Any], emulated: NDArray[Any]) -> str:
-    bits = f"u{real.itemsize}"
-    gpu, emulator = (np.ascontiguousarray(each).view(bits) for each in (real, emulated))
-    places = np.argwhere(gpu != emulator)
-    if not len(places):
-        return ""
-    first = tuple(int(place) for place in places[0])
-    return (
-        f"{len(places)} of {real.size} elements differ, the first at {first}: the GPU has {int(gpu[first]):#x},"
-        f" the emulator {int(emulator[first]):#x}"
-    )

@@ -15,8 +15,7 @@ from warploom.kernels.hopper.plan import HOPPER, SCALE_BLOCK
 from warploom.kernels.plan import BLOCK_FORMATS, DTYPES
 from warploom_lab.gemm.case import Case
 from warploom_lab.gemm.inputs import Inputs
-
-Floats = NDArray[np.float64]
+from warploom_lab.problems.results import Floats
 
 _EPILOGUE = 2.0**-20  # allowed error of the epilogue, relative to the sum of all terms: it scales and adds in f32
 _STEEPEST = 1.2  # largest slope of an activation
@@ -77,18 +76,6 @@ def expected(case: Case, inputs: Inputs) -> tuple[Floats, Floats]:
         d[rest] = 0.0 if arrays.out is None else arrays.out[rest].astype(np.float64)
         allowed[rest] = 0.0
     return d, allowed
-
-
-def ratio(result: NDArray[Any], wanted: Floats, allowed: Floats) -> float:
-    """Return the largest value of error / allowed error over all elements.
-
-    `wanted` is the expected result. An unexpected NaN gives infinity.
-    """
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        far = abs(result.astype(np.float64) - wanted)
-        same = (far == 0) | (np.isnan(wanted) & np.isnan(result.astype(np.float64)))
-        share = np.where(same, 0.0, far / allowed)
-    return float(np.where(np.isnan(share), np.inf, share).max(initial=0.0))
 
 
 def _factors(case: Case, inputs: Inputs) -> tuple[Floats | None, Floats | None]:

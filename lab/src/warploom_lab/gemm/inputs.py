@@ -1,7 +1,6 @@
 """Input arrays of a case: random matrices inside larger arrays of NaNs."""
 
 from dataclasses import dataclass
-from hashlib import sha256
 from math import ceil
 from typing import Any
 
@@ -14,8 +13,7 @@ from warploom.kernels.plan import BLOCK_FORMATS, DTYPES
 from warploom.kernels.problem import Operands
 from warploom.kernels.sparse import compress, prune
 from warploom_lab.gemm.case import Case
-
-Array = NDArray[Any]
+from warploom_lab.problems.results import Array, described_digest, filled
 
 _OPERANDS: dict[str, np.dtype[Any]] = {
     **DTYPES,
@@ -24,7 +22,6 @@ _OPERANDS: dict[str, np.dtype[Any]] = {
     "u8": np.dtype(np.uint8),
     "e2m1": np.dtype(ml_dtypes.float4_e2m1fn),
 }
-_OUTSIDE = 0xFF  # every byte outside the matrix; NaN in all float types
 _ROW = 16  # alignment of rows in bytes
 
 
@@ -40,12 +37,7 @@ class Inputs:
     @property
     def digest(self) -> str:
         """SHA-256 of the elements of all input arrays."""
-        content = sha256()
-        for name, array in zip(Operands._fields, self.arrays, strict=True):
-            if array is not None and name != "out":
-                content.update(f"{name} {array.dtype} {array.shape} ".encode())
-                content.update(array.tobytes())
-        return content.hexdigest()
+        return described_digest(self.arrays._replace(out=None)._asdict())
 
 
 def make_inputs(case: Case) -> Inputs:
@@ -70,7 +62,7 @@ def make_inputs(case: Case) -> Inputs:
     if case.out_storage:
         dtype = DTYPES[case.result]
         place = _placement((*batch, m, n), dtype.itemsize, case.out_storage)
-        memory = _filled(place.shape, dtype)
+        memory = filled(place.shape, dtype)
         out, inside = place.cut(memory), np.zeros(place.shape, bool)
         place.cut(inside)[...] = True
     scales = _factors(draw, case)
@@ -130,13 +122,9 @@ def _operand(draw: np.random.Generator, word: str, shape: tuple[int, ...], swapp
     else:
         values = draw.standard_normal(stored, np.float32).astype(dtype)
     place = _placement(stored, dtype.itemsize, storage)
-    cut = place.cut(_filled(place.shape, dtype))
+    cut = place.cut(filled(place.shape, dtype))
     cut[...] = values
     return cut.swapaxes(-1, -2) if swapped else cut
-
-
-def _filled(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    return np.full((*shape[:-1], shape[-1] * dtype.itemsize), _OUTSIDE, np.uint8).view(dtype)
 
 
 @dataclass(frozen=True, slots=True)

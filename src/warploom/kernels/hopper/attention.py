@@ -26,7 +26,6 @@ from warploom.author import (
     f32,
     guarded,
     kernel,
-    loop,
     new,
     otherwise,
     pointer,
@@ -46,7 +45,7 @@ from warploom.kernels.attention_softmax import Softmax
 from warploom.kernels.attention_tiles import Sizes
 from warploom.kernels.epilogue import pack
 from warploom.kernels.hopper.attention_plan import AttentionPlan
-from warploom.kernels.hopper.attention_tiles import Tiles
+from warploom.kernels.hopper.attention_tiles import Tiles, clear_rows
 from warploom.kernels.hopper.plan import HOPPER
 from warploom.kernels.ptx import ptx
 
@@ -199,13 +198,8 @@ class Consumer:
         tiles, keys = self.tiles, self.plan.keys
         with when(tiles.k_count < (tiles.last + 1) * keys):
             self.v_ring.wait_full()
-            start = self.v_tile.address(self.v_ring.stage) + (self.thread & 7) * 16
-            row = (tiles.k_count - tiles.last * keys).view("u32") + self.number * 16 + (self.thread >> 3)
-            for each in loop(row, keys, 16 * self.plan.consumers):
-                place = start + each * _ROW
-                for part in range(self.plan.wide_v // _PART):
-                    where = place.at(part * keys * _ROW, "shared::cta")
-                    ptx.st(where, [0, 0, 0, 0], vec="v4", type="b32")
+            first, start = tiles.k_count - tiles.last * keys, self.v_tile.address(self.v_ring.stage)
+            clear_rows(start, first, (keys, self.plan.wide_v), self.number, self.plan.consumers)
             ptx.fence_proxy(proxykind="async", space="shared::cta")
             ptx.bar(_CLEAR, 128 * self.plan.consumers)
 

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from warploom.author import Location, Register, RingState, guarded, new, special, u32, when, while_
+from warploom.author import Location, Register, RingState, guarded, loop, new, special, u32, when, while_
+from warploom.kernels.attention_plan import SPAN
 from warploom.kernels.attention_tiles import Sizes, TilePosition
 from warploom.kernels.hopper.attention_plan import AttentionPlan
 from warploom.kernels.ptx import ptx
@@ -61,3 +62,20 @@ class Tiles(TilePosition):
 
     def _slot(self) -> Location:
         return (self.slots + self.ring.stage * 4).at(0, "shared::cta")
+
+
+def clear_rows(start: Register, first: Register, shape: tuple[int, int], group: Any, groups: int) -> None:
+    """Set the rows of a tile in shared memory from row `first` on to zero.
+
+    `start` is the address of the tile, and `shape` its rows and columns of 16 bits. `groups` warpgroups clear the rows
+    together, and this thread belongs to number `group`.
+    """
+    rows, columns = shape
+    thread, row_bytes = special("tid.x") & 127, 2 * SPAN
+    row = first.view("u32") + group * 16 + (thread >> 3)
+    start = start + (thread & 7) * 16
+    for each in loop(row, rows, 16 * groups):
+        place = start + each * row_bytes
+        for part in range(columns // SPAN):
+            where = place.at(part * rows * row_bytes, "shared::cta")
+            ptx.st(where, [0, 0, 0, 0], vec="v4", type="b32")

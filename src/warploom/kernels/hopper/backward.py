@@ -46,6 +46,7 @@ from warploom.author import (
     while_,
 )
 from warploom.kernels.epilogue import pack, unpack
+from warploom.kernels.hopper.attention_tiles import clear_rows
 from warploom.kernels.hopper.backward_blocks import Sequence, Sizes, Visits
 from warploom.kernels.hopper.backward_plan import GROUP_KEYS, BackwardPlan
 from warploom.kernels.hopper.plan import HOPPER
@@ -244,11 +245,23 @@ class Consumer:
         states.k.wait_full()
         states.v.wait_full()
         with when(self.left > 0):
+            if self.plan.packed or self.plan.lengths:
+                self._clear_keys()
             states.q.wait_full()
             self._multiply_scores()
             ptx.wgmma_wait_group(0)
             with while_(lambda: self.left > 0):
                 self._step()
+
+    def _clear_keys(self) -> None:
+        """Set the rows of K and V after the end of the sequence to zero. Memory there may contain NaN."""
+        plan, memory, key = self.plan, self.task.memory, self.task.visits.key
+        count = self.task.sequence.k_count - key
+        with when(count < plan.keys):
+            for tile in (memory.k, memory.v):
+                clear_rows(tile.address(), count, (plan.keys, plan.head), self.number, plan.consumers)
+            ptx.fence_proxy(proxykind="async", space="shared::cta")
+            barrier(_ALL, 128 * plan.consumers).wait()
 
     def _step(self) -> None:
         """Add the products of one block of rows."""

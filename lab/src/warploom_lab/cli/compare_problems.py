@@ -1,4 +1,4 @@
-"""`warploom-lab compare gemm`: compare multiplications on a GPU, in float64 and on the emulator."""
+"""`warploom-lab compare gemm` and `compare attention`: compare random problems with float64."""
 
 from __future__ import annotations
 
@@ -11,56 +11,72 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from warploom_lab.cli import campaign_options
 from warploom_lab.cli.status import DIFFERENT, OK, SHOWN, print_table
 
 if TYPE_CHECKING:
-    from warploom_lab.gemm import Outcome, Task
+    from warploom_lab.problems import Device, Outcome, Subject, Task
     from warploom_lab.work.campaign import Campaign, Executor, Progress
+
+    Problems = Campaign[Task, Outcome[Any]]
 
 _TIMEOUT = 300.0  # seconds for one case, on both devices
 _REPORT_EVERY = 200  # cases between two lines of progress without a terminal
 
 
-def run(options: argparse.Namespace, device: Literal["cpu", "cuda"] = "cuda") -> int:
-    """Compare multiplications on a GPU with float64 and the emulator. Return the exit status.
+def run(options: argparse.Namespace, device: Device = "cuda") -> int:
+    """Compare random problems with float64 and the emulator. Return the exit status.
 
-    If `device` is "cpu", the emulator replaces the GPU. It also does this for kernels of other targets than sm_90a.
+    `options.name[0]` is the subject. If `device` is "cpu", the emulator replaces the GPU. It also does this with
+    --sanitize, and for kernels of other targets than sm_90a.
 
     Errors: UsageError compare.*, gpu.*, dask.*.
     """
-    if options.against is not None:
-        return _compare_with_record(options)
     from warploom.kernels.hopper.plan import HOPPER
-    from warploom_lab.gemm import Outcome, Record, Task, select_small_cases
-    from warploom_lab.gemm.jobs import run_case
     from warploom_lab.json_data import decode, encode
+    from warploom_lab.problems import Record, Task
+    from warploom_lab.problems.jobs import SUBJECTS, run_case
     from warploom_lab.work.campaign import Campaign
 
-    if options.target != HOPPER:
+    subject = SUBJECTS[options.name[0]]
+    if options.against is not None:
+        return _compare_with_record(options, subject)
+    if options.target != HOPPER or options.sanitize:
         device = "cpu"
     about = _provenance(options, device)
     machine = {name: about[name] for name in ("gpu", "driver", "cuda")}
     print(*(f"{name} {value}" for name, value in machine.items() if value), sep=", ", flush=True)
-    numbers = range(0, options.cases, options.every) if options.only is None else [options.only]
-    emulated = select_small_cases(options.seed, numbers, options.bits) if options.target == HOPPER else ()
-    tasks = [Task(options.seed, number, device, number in emulated, options.target) for number in numbers]
-    header = {name: getattr(options, name) for name in ("cases", "seed", "every", "bits", "only", "target")}
-    campaign = Campaign(
-        {"campaign": "compare gemm", **machine, **header}, run_case, None, tasks, encode, partial(decode, Outcome)
-    )
+    numbers: Sequence[int] = range(0, options.cases, options.every) if options.only is None else [options.only]
+    small: frozenset[int] = frozenset()
+    if options.target == HOPPER:
+        small = subject.select_small_cases(options.seed, numbers, options.bits, options.target)
+    if options.sanitize and options.only is None:
+        numbers = sorted(small)
+    emulated = frozenset[int]() if options.sanitize or options.no_emulator else small
+    tasks = [
+        Task(options.seed, number, device, number in emulated, options.target, options.sanitize) for number in numbers
+    ]
+    names = ("cases", "seed", "every", "bits", "only", "target", "sanitize", "no_emulator")
+    header = {name: getattr(options, name) for name in names}
+    about_campaign = {"campaign": f"compare {subject.name}", **machine, **header}
+    campaign = Campaign(about_campaign, run_case, subject.name, tasks, encode, partial(decode, subject.outcome))
     on_dask = isinstance(options.workers, str)
-    executor = _gpu_here_emulator_on_dask(campaign, options.workers) if on_dask else _local(campaign, options.workers)
+    executor = (
+        _gpu_here_emulator_on_dask(campaign, subject, options.workers)
+        if on_dask
+        else _local(campaign, subject, options.workers)
+    )
     with _single_threaded_blas():
         outcomes = campaign_options.run_with_progress(
-            "multiplying", campaign, options, executor, _FailureReporter(len(tasks))
+            "running", campaign, options, executor, _FailureReporter(len(tasks))
         )
     if options.record is not None:
-        record = Record.of(options.seed, about, outcomes)
+        kept = [each for each in outcomes if each.case.number in small and not each.wrong]
+        record = Record.of(options.seed, about, [subject.recorded(each) for each in kept])
         print(f"{len(record.recorded)} cases in {record.write(options.record)}")
-    return report(outcomes)
+    return report(outcomes, subject.name)
 
 
 def _provenance(options: argparse.Namespace, device: str) -> dict[str, Any]:
@@ -73,10 +89,11 @@ def _provenance(options: argparse.Namespace, device: str) -> dict[str, Any]:
 
         with Gpu() as gpu:  # raises if the machine has no GPU
             about = {"gpu": gpu.name, "driver": driver_release(), "cuda": gpu.driver}
-    every = f" --every {options.every}" if options.every > 1 else ""
+    more = f" --every {options.every}" if options.every > 1 else ""
+    more += "".join(f" --{name}" for name in ("no-emulator", "sanitize") if getattr(options, name.replace("-", "_")))
     return {
-        "command": f"warploom-lab compare gemm --cases {options.cases} --seed {options.seed} --bits {options.bits}"
-        f"{every}",
+        "command": f"warploom-lab compare {options.name[0]} --cases {options.cases} --seed {options.seed}"
+        f" --bits {options.bits}{more}",
         "date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         **about,
         "warploom": __version__,
@@ -84,33 +101,37 @@ def _provenance(options: argparse.Namespace, device: str) -> dict[str, Any]:
     }
 
 
-def _local(campaign: Campaign[Task, Outcome], count: int) -> Executor[Task, Outcome]:
+def _local(campaign: Problems, subject: Subject, count: int) -> Executor[Task, Outcome[Any]]:
     """Return an executor that runs the GPU and the emulator from processes of this computer."""
-    from warploom_lab.gemm import is_reusable, lost, warm_up
     from warploom_lab.work.executors import processes
 
     return processes(
-        campaign, count, timeout=_TIMEOUT, is_reusable=is_reusable, on_loss=lost, warm_up=warm_up, isolated=True
+        campaign,
+        count,
+        timeout=_TIMEOUT,
+        is_reusable=lambda outcome: not outcome.lost,
+        on_loss=subject.lost,
+        warm_up=subject.warm_up,
+        isolated=True,
     )
 
 
-def _gpu_here_emulator_on_dask(campaign: Campaign[Task, Outcome], workers: str) -> Executor[Task, Outcome]:
+def _gpu_here_emulator_on_dask(campaign: Problems, subject: Subject, workers: str) -> Executor[Task, Outcome[Any]]:
     """Return an executor that uses the GPU of this computer and runs the emulator on Dask workers."""
-    from warploom_lab.gemm import recorded
-    from warploom_lab.gemm.jobs import case_against_record
+    from warploom_lab.problems.jobs import case_against_record
     from warploom_lab.work.campaign import Campaign as AnyCampaign
 
-    gpu = _local(campaign, 0)
+    gpu = _local(campaign, subject, 0)
 
     def text(data: Any) -> str:
         return data
 
-    def execute(tasks: Sequence[Task], progress: Progress) -> Iterator[Sequence[tuple[int, Outcome]]]:
+    def execute(tasks: Sequence[Task], progress: Progress) -> Iterator[Sequence[tuple[int, Outcome[Any]]]]:
         emulated = [at for at, task in enumerate(tasks) if task.bits]
         gpu_only = [at for at, task in enumerate(tasks) if not task.bits]
         done = 0
         if emulated:
-            outcomes: dict[int, Outcome] = {}
+            outcomes: dict[int, Outcome[Any]] = {}
             for batch in gpu([replace(tasks[at], bits=False) for at in emulated], lambda _: None):
                 outcomes.update((emulated[at], replace(outcome, bits=True)) for at, outcome in batch)
             wrong = [at for at in emulated if outcomes[at].wrong]
@@ -120,7 +141,7 @@ def _gpu_here_emulator_on_dask(campaign: Campaign[Task, Outcome], workers: str) 
             seed = tasks[right[0]].seed if right else 0
             comparison = AnyCampaign({}, case_against_record, seed, (), text, text)
             with campaign_options.dask_pool(workers) as executor_of:
-                records = [recorded(outcomes[at]) for at in right]
+                records = [subject.recorded(outcomes[at]) for at in right]
                 for batch in executor_of(comparison)(records, lambda count: progress(len(wrong) + count)):
                     for at, difference in batch:
                         done += 1
@@ -144,7 +165,7 @@ class _FailureReporter:
     def __init__(self, total: int) -> None:
         self._total, self._done, self._wrong = total, 0, 0
 
-    def __call__(self, outcome: Outcome) -> None:
+    def __call__(self, outcome: Outcome[Any]) -> None:
         self._done += 1
         if outcome.wrong:
             self._wrong += 1
@@ -168,16 +189,20 @@ def _single_threaded_blas() -> Generator[None]:
             del os.environ[name]
 
 
-def _compare_with_record(options: argparse.Namespace) -> int:
-    from warploom_lab.gemm import Record
-    from warploom_lab.gemm.jobs import case_against_record
+def _compare_with_record(options: argparse.Namespace, subject: Subject) -> int:
     from warploom_lab.json_data import decode, encode
+    from warploom_lab.problems import Record
+    from warploom_lab.problems.jobs import case_against_record
     from warploom_lab.work.campaign import Campaign
     from warploom_lab.work.executors import processes
 
-    record = Record.read(options.against)
+    record = Record.read(options.against, subject.parse)
     campaign = Campaign(
-        {"campaign": "compare gemm --against", "every": options.every, **campaign_options.file_digest(options.against)},
+        {
+            "campaign": f"compare {subject.name} --against",
+            "every": options.every,
+            **campaign_options.file_digest(options.against),
+        },
         case_against_record,
         record.seed,
         record.recorded[:: options.every],
@@ -192,10 +217,10 @@ def _compare_with_record(options: argparse.Namespace) -> int:
     return DIFFERENT if found else OK
 
 
-def report(outcomes: Sequence[Outcome]) -> int:
-    """Print the outcomes and return the exit status."""
-    by_kind: dict[str, list[Outcome]] = {}
-    by_feature: dict[str, list[Outcome]] = {}
+def report(outcomes: Sequence[Outcome[Any]], name: str) -> int:
+    """Print the outcomes of the subject `name` and return the exit status."""
+    by_kind: dict[str, list[Outcome[Any]]] = {}
+    by_feature: dict[str, list[Outcome[Any]]] = {}
     for outcome in outcomes:
         kind = outcome.case.kind
         by_kind.setdefault(kind, []).append(outcome)
@@ -220,6 +245,6 @@ def report(outcomes: Sequence[Outcome]) -> int:
         return OK
     first = bad[0].case
     print("wrong:", *(outcome.case.number for outcome in bad))
-    target = f" --target {first.target}" if first.target != "sm_90a" else ""
-    print(f"to run one case: warploom-lab compare gemm --seed {first.seed} --only {first.number}{target}")
+    target = f" --target {first.target}" if name == "gemm" and first.target != "sm_90a" else ""
+    print(f"to run one case: warploom-lab compare {name} --seed {first.seed} --only {first.number}{target}")
     return DIFFERENT
