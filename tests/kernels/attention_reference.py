@@ -12,8 +12,8 @@ from warploom.kernels.attention_api import plan_attention
 from warploom.kernels.attention_launch import run_on_numpy
 from warploom.kernels.attention_problem import AttentionOperands
 
-DTYPES = {"bf16": ml_dtypes.bfloat16, "f16": np.float16}
-ROUNDOFF = {"bf16": 2.0**-8, "f16": 2.0**-11}
+DTYPES = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "e4m3": ml_dtypes.float8_e4m3fn}
+ROUNDOFF = {"bf16": 2.0**-8, "f16": 2.0**-11, "e4m3": 2.0**-4}
 _SMALLEST_BLOCK = 32  # keys of the smallest block of a plan
 _UNTOUCHED = 7
 _MULTIPROCESSORS = 2  # so few that CTAs compute several tiles
@@ -36,6 +36,11 @@ class Case:
     scale: float | None = None
     page: int = 0
     fused: bool = False  # Q, K and V are parts of one array
+
+    @property
+    def result(self) -> str:
+        """Type of O."""
+        return "bf16" if self.type == "e4m3" else self.type
 
 
 def draw(seed: int) -> Case:
@@ -99,15 +104,15 @@ def operands_of(case: Case, seed: int = 0) -> AttentionOperands:
         lengths = np.array(case.keys, np.int32)
         for number, length in enumerate([] if case.page or case.fused else case.keys):
             k[number, length:] = v[number, length:] = np.nan
-    wide = np.full((*batch, total_q, case.heads, case.head_v + 8), _UNTOUCHED, dtype)
+    wide = np.full((*batch, total_q, case.heads, case.head_v + 8), _UNTOUCHED, DTYPES[case.result])
     out, lse = wide[..., : case.head_v], np.full((*batch, case.heads, total_q), np.nan, np.float32)
-    ends = [np.cumsum(each).astype(np.int32) if case.packed else None for each in (case.tokens, case.keys)]
-    return AttentionOperands(q, k, v, out, lse, *ends, lengths, table)
+    q_ends, k_ends = (np.cumsum(each).astype(np.int32) if case.packed else None for each in (case.tokens, case.keys))
+    return AttentionOperands(q, k, v, out, lse, q_ends, k_ends, lengths, table)
 
 
 def run(case: Case, operands: AttentionOperands, target: str, **options: Any) -> list[Any]:
     """Run the kernels of a case. Return the findings of the sanitizer."""
-    settings = False, (case.left, case.right), case.scale, None, True, target
+    settings = False, (case.left, case.right), case.scale, None, True, target, (1.0, 1.0, 1.0)
     made = plan_attention(operands, settings, target, _MULTIPROCESSORS)
     runs = run_on_numpy(made, operands, "cpu", **options)
     assert (operands.out.base[..., case.head_v :] == _UNTOUCHED).all()  # nothing is stored between the rows
@@ -137,7 +142,10 @@ def exact(case: Case, q: Any, k: Any, v: Any) -> tuple[Any, Any, Any, Any]:
 
     The error of a score is bounded by the sums of the tensor cores, which keep at least 22 bits. Each block of keys
     rounds the shift of the exponents, and ex2 has a relative error of at most 2^-22. The weights and O are rounded to
-    the type of the arrays.
+    the types of V and O. A weight of e4m3 has a unit of at least 2^-9, and the largest weight is 2^8.
+
+    A tensor core adds 32 products of e4m3 to a sum. It truncates these 33 terms and the result, each by less than 2^-13
+    of the largest of them.
     """
     q, k, v = (each.astype(np.float64) for each in (q, k, v))
     k, v = (np.repeat(each, case.heads // case.heads_kv, 1) for each in (k, v))
@@ -162,10 +170,29 @@ def exact(case: Case, q: Any, k: Any, v: Any) -> tuple[Any, Any, Any, Any]:
     size = np.where(inside, sizes, 0).max(-1, initial=0)
     blocks = len(k) // _SMALLEST_BLOCK + 2
     error = size * (case.head * 2.0**-22 + blocks * 2.0**-22) + blocks * 2.0**-21 + len(k) * 2.0**-23
-    unit = ROUNDOFF[case.type]
+    least = 2.0**-24
+    if case.type == "e4m3":
+        error += np.where(inside, _byte_sum_errors(q, k) * scale, 0).max(-1, initial=0)
+        least = 2.0**-18
     absolute = np.einsum("hqk,khd->qhd", weights, abs(v))
-    out_error = 1.01 * ((unit + 2 * error.T[..., None]) * absolute + unit * abs(out)) + 2.0**-24 * (1 + abs(v).sum(0))
+    unit = ROUNDOFF[case.type] + (_BYTE_STEP * (len(k) / 32 + blocks) if case.type == "e4m3" else 0)
+    out_error = 1.01 * ((unit + 2 * error.T[..., None]) * absolute + ROUNDOFF[case.result] * abs(out))
+    out_error += least * (1 + abs(v).sum(0))
     return out, lse, out_error, error + 2.0**-21 * (1 + abs(np.where(np.isinf(lse), 0, lse)))
+
+
+_BYTE_STEP = 34 * 2.0**-13
+"""Bound on the error of a sum of 32 products of e4m3, relative to the largest term."""
+
+
+def _byte_sum_errors(q: Any, k: Any) -> Any:
+    """Bounds on the errors of the sums of products of e4m3, with shape (heads, tokens, keys)."""
+    products = np.einsum("qhd,khd->hqkd", q, k)
+    padded = np.pad(products, [(0, 0)] * 3 + [(0, -products.shape[-1] % 32)])
+    steps = padded.reshape(*padded.shape[:3], -1, 32)
+    sums = abs(steps.sum(-1).cumsum(-1))
+    largest = np.maximum(abs(steps).max(-1), np.maximum(sums, np.roll(sums, 1, -1)))
+    return 1.05 * _BYTE_STEP * largest.sum(-1)  # the errors of earlier sums are below 5 %
 
 
 def assert_near(case: Case, operands: AttentionOperands) -> None:
