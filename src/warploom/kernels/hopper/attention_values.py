@@ -112,6 +112,7 @@ class ByteValues(Values):
         upper, line = lane >= 16, lane & 7
         selectors = [ptx.selp(a, b, upper, type="b32") for a, b in ((_ODD, _EVEN), (_EVEN, _ODD))]
         column = line * 2 + ((lane >> 3 & 1) ^ (line >> 2))  # to which the lane's row of stmatrix belongs
+        source: Any = self.source.row(lane).chunk(0).base
 
         def has_block() -> Register:
             self.filled.wait_full()
@@ -121,7 +122,9 @@ class ByteValues(Values):
         with while_(has_block):
             self.state.wait_empty()
             for group in loop(first, self.plan.keys // _KEYS, _WARPS):
-                self._transpose(group * _KEYS + lane, count, self._place(group * 2 + (lane >> 4), column), selectors)
+                row = source + self.filled.stage * self.source.bytes + group * (_KEYS * self.source.span)
+                is_inside = (group * _KEYS + lane).view("s32") < count
+                self._transpose(row, is_inside, self._place(group * 2 + (lane >> 4), column), selectors)
             ptx.fence_proxy(proxykind="async", space="shared::cta")
             ptx.bar(_TRANSPOSED, 32 * _WARPS)
             self.filled.release(self.filled.stage, thread)
@@ -137,28 +140,23 @@ class ByteValues(Values):
         inside: Any = tile.row(column, self.state.stage).chunk(chunk - part * (tile.span // 16)).base
         return (inside + part * (tile.rows * tile.span)).at(0, "shared::cta")
 
-    def _transpose(self, key: Register, count: Register, place: Location, selectors: Sequence[Register]) -> None:
+    def _transpose(self, row: Register, is_inside: Register, place: Location, selectors: Sequence[Register]) -> None:
         """Transpose 32 keys.
 
-        `key` is the lane's row of each ldmatrix. `place` is the lane's row of stmatrix for the first columns. The
-        sequence has `count` more keys from the start of the block.
+        `row` and `place` are the lane's rows of ldmatrix and of stmatrix for the first columns. `is_inside` is False if
+        the key of `row` comes after the end of the sequence.
         """
-        source, width = self.source, self.plan.wide_v
-        start: Any = source.row(key, self.filled.stage).chunk(0).base
-        is_inside = key.view("s32") < count if self.plan.packed or self.plan.lengths else None
+        plan, source, width = self.plan, self.source, self.plan.wide_v
         # The columns at the same byte of all parts of a row follow each other, since their addresses share registers.
         columns = [column for byte in range(0, source.span, _COLUMNS) for column in range(byte, width, source.span)]
-        for pair in zip(columns[::2], columns[1::2], strict=True):
-            loaded: list[list[Register]] = []
-            for each in pair:
-                part, byte = divmod(each, source.span)
-                row = (start ^ byte) + part * source.rows * source.span
-                if is_inside is not None:
-                    row = ptx.selp(row, self.zeros, is_inside, type="b32")  # memory after the end may contain NaN
-                loaded.append(ptx.ldmatrix(row.at(0, "shared::cta"), shape="m8n8", num="x4", trans=True, type="b16"))
-            for each, words in zip(pair, loaded, strict=True):
-                found = [ptx.prmt(*halves, selector) for halves in (words[:2], words[2:]) for selector in selectors]
-                ptx.stmatrix(place + each * self.tile.span, found, shape="m8n8", num="x4", type="b16")
+        for column in columns:
+            part, byte = divmod(column, source.span)
+            chunk = (row ^ byte) + part * source.rows * source.span
+            if plan.packed or plan.lengths:
+                chunk = ptx.selp(chunk, self.zeros, is_inside, type="b32")  # memory after the end may contain NaN
+            words = ptx.ldmatrix(chunk.at(0, "shared::cta"), shape="m8n8", num="x4", trans=True, type="b16")
+            found = [ptx.prmt(*halves, selector) for halves in (words[:2], words[2:]) for selector in selectors]
+            ptx.stmatrix(place + column * self.tile.span, found, shape="m8n8", num="x4", type="b16")
 
 
 class Scales:
