@@ -24,6 +24,7 @@ from warploom_lab.attention.inputs import make_inputs
 HOPPER = "sm_90a"
 WITH_MMA = ("sm_80", "sm_89", "sm_100a", "sm_120")
 BOTH = ("sm_80", HOPPER)
+ONES = (1.0, 1.0, 1.0)
 MASKS = dict.fromkeys(("right", "left", "packed", "lengths", "lse"), False)
 RANDOM = [one for one in cases(3, 200) if one.work < 4_000_000 and not one.gradients and max(one.keys) > 8][:8]
 
@@ -80,7 +81,7 @@ def test_pages_of_a_cache(target):
 @pytest.mark.parametrize(("tokens", "keys"), [((3, 3), (90, 20)), ((1, 4), (5, 70))], ids=["padded", "packed"])
 def test_few_tokens_of_all_heads_share_a_tile(tokens, keys):
     case = Case(heads=6, heads_kv=2, tokens=tokens, keys=keys, packed=tokens[0] == 1, right=0, left=30)
-    made = plan_attention(operands_of(case), (False, (None, None), None, None, True, "sm_80"), "", 108)
+    made = plan_attention(operands_of(case), (False, (None, None), None, None, True, "sm_80", ONES), "", 108)
     [launch] = made.launches(operands_of(case))
     assert (made.plan.sharing, launch.grid) == (3, 2 * 2)
     check(case, "sm_80")
@@ -88,7 +89,7 @@ def test_few_tokens_of_all_heads_share_a_tile(tokens, keys):
 
 def test_few_tokens_with_many_keys_are_split_among_ctas_on_hopper():
     case = Case(tokens=(1,), keys=(520,))
-    made = plan_attention(operands_of(case), (False, (None, None), None, None, True, HOPPER), "", 132)
+    made = plan_attention(operands_of(case), (False, (None, None), None, None, True, HOPPER, ONES), "", 132)
     assert isinstance(made, HopperDecode)
     check(case, HOPPER)
 

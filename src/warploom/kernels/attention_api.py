@@ -14,7 +14,7 @@ from warploom.diagnostics import UsageError
 from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu, number_of, signature
 from warploom.kernels.ampere.attention_dispatch import warp_attention
 from warploom.kernels.attention_launch import AttentionDispatch, PreparedAttention, run_on_numpy
-from warploom.kernels.attention_problem import AttentionOperands, attention_problem, window_of
+from warploom.kernels.attention_problem import AttentionOperands, attention_problem, split_scales, window_of
 from warploom.kernels.hopper.attention_dispatch import hopper_attention
 from warploom.kernels.hopper.cost_model import H200
 from warploom.kernels.hopper.plan import HOPPER
@@ -33,6 +33,9 @@ def attention(
     causal: bool = False,
     window: tuple[int | None, int | None] = (None, None),
     scale: float | None = None,
+    q_scale: Any = None,
+    k_scale: Any = None,
+    v_scale: Any = None,
     q_ends: Any = None,
     k_ends: Any = None,
     k_lengths: Any = None,
@@ -46,10 +49,13 @@ def attention(
 ) -> Any:
     """Return O = softmax(scale Q K^T) V. With `return_lse`, return O and the logarithms of the sums.
 
-    Q, K and V are arrays of one library, of bf16 or f16. PyTorch and CuPy arrays on a GPU are used in place. NumPy
-    arrays are copied. With device="cpu" all arrays are NumPy arrays, and the result has the bits that the GPU returns.
-    If Q has more heads than K and V, neighbouring heads of Q share a head of K and V. `scale` is 1 / sqrt(head size) by
-    default.
+    Q, K and V are arrays of bf16, f16 or e4m3, of one library. PyTorch and CuPy arrays on a GPU are used in place.
+    NumPy arrays are copied. With device="cpu" all arrays are NumPy arrays, and the result has the bits that the GPU
+    returns. If Q has more heads than K and V, neighbouring heads of Q share a head of K and V. `scale` is
+    1 / sqrt(head size) by default.
+
+    Arrays of e4m3 need sm_90a. Their elements are multiplied by `q_scale`, `k_scale` and `v_scale`. Each scale is a
+    number above 0, or an array with such a number for each sequence and head of K. O is bf16, or f16 if `out` is f16.
 
     The last row of Q has its diagonal at the last key. `window` is a pair (left, right): a row attends to at most
     `left` keys before its diagonal and at most `right` keys after it. None is no limit. `causal` sets `right` to 0. A
@@ -67,11 +73,13 @@ def attention(
     Shapes: q (batch, tokens, heads, head size), k and v (batch, keys, heads of K, head size), O like q with the head
         size of v, logarithms (batch, heads, tokens) in f32. Packed: the same without batch. Pages: k and v (pages, keys
         of a page, heads of K, head size), table (batch, pages of a sequence), int32. q_ends, k_ends, k_lengths
-        (batch,), int32. Head sizes are multiples of 8 up to 256.
+        (batch,), int32. q_scale, k_scale, v_scale (batch, heads of K), f32, with the same strides. Head sizes are
+        multiples of 8 up to 256, and of 16 for e4m3.
     Errors: UsageError kernels.*, gpu.*.
     """
-    operands = AttentionOperands(q, k, v, out, lse, q_ends, k_ends, k_lengths, table)
-    options = causal, window, scale, most_rows, return_lse, target
+    scales, numbers = split_scales({"q_scale": q_scale, "k_scale": k_scale, "v_scale": v_scale})
+    operands = AttentionOperands(q, k, v, out, lse, q_ends, k_ends, k_lengths, table, **scales)
+    options = causal, window, scale, most_rows, return_lse, target, numbers
     if device != "cuda" or not is_foreign_type(q.__class__) or not is_on_gpu(q):
         return run_attention(operands, options, device)
     key = options, *[None if array is None else signature(array) for array in operands]
@@ -92,14 +100,19 @@ def plan_attention(
 ) -> AttentionDispatch:
     """Return the launches for arrays and options. Errors: UsageError kernels.*, check.target.
 
-    `options` are causal, window, scale, most_rows, return_lse and target of `attention`.
+    `options` are causal, window, scale, most_rows, return_lse and target of `attention`, and the numbers of the scales
+    of Q, K and V.
     """
-    causal, window, scale, most_rows, return_lse, target = options
+    causal, window, scale, most_rows, return_lse, target, scales = options
     limits = window_of(window, causal=causal)
     if not isinstance(target, str):
         raise UsageError(f"target is {target!r}; expected a name such as sm_90a", code="kernels.option")
-    problem = attention_problem(operands, scale=scale, window=limits, most_rows=most_rows, lse=return_lse)
+    problem = attention_problem(
+        operands, scale=scale, window=limits, most_rows=most_rows, lse=return_lse, scales=scales
+    )
     target = target or arch
+    if problem.type == "e4m3" and target != HOPPER:
+        raise UsageError(f"no e4m3 attention kernel for {target}; expected {HOPPER}", code="kernels.target")
     return hopper_attention(problem, multiprocessors) if target == HOPPER else warp_attention(problem, target)
 
 
@@ -123,7 +136,7 @@ def run_attention(
     arch, available = (gpu.arch, gpu.multiprocessors) if gpu else (HOPPER, H200.multiprocessors)
     made = plan_attention(operands, options, arch, multiprocessors or available)
     problem = made.problem
-    out = np.zeros(problem.shape, DTYPES[problem.type]) if operands.out is None else operands.out
+    out = np.zeros(problem.shape, DTYPES[problem.result]) if operands.out is None else operands.out
     lse = np.zeros(problem.lse_shape, np.float32) if operands.lse is None and problem.lse else operands.lse
     run_on_numpy(made, operands._replace(out=out, lse=lse), device, start)
     results = [out if theirs is None else theirs for out, theirs in ((out, given.out), (lse, given.lse))]

@@ -13,7 +13,7 @@ from warploom.author import Kernel
 from warploom.diagnostics import UsageError
 from warploom.gpu.arrays import UNORDERED, current_of, is_torch_type, number_of
 from warploom.kernels.attention_problem import AttentionOperands, AttentionProblem
-from warploom.kernels.plan import ALIGNMENT, DTYPES
+from warploom.kernels.plan import ALIGNMENT, DTYPES, size_of
 from warploom.kernels.prepared import gpu_of, workspaces_of
 from warploom.layout import TensorMap, strided
 from warploom.runtime.api import launch
@@ -73,7 +73,7 @@ _COUNTERS = 3
 def line_numbers(problem: AttentionProblem, heads: int, blocks: int) -> dict[str, int | float | None]:
     """Return the numbers by parameter of a kernel whose lines have `heads` heads of Q and `blocks` tiles."""
     lines = problem.heads // heads * problem.batch
-    line_bytes = 2 * problem.k_tokens * (problem.head + problem.head_v)
+    line_bytes = size_of(problem.type) * problem.k_tokens * (problem.head + problem.head_v)
     section = max(1, int(_L2_BYTES / line_bytes)) * (problem.sharing // heads)
     return {
         "scale": problem.scale * LOG2_E, "q_tokens": problem.q_tokens, "k_tokens": problem.k_tokens,
@@ -151,7 +151,7 @@ class PreparedAttention:
         """Return the operands with new arrays for missing results."""
         problem, like, out, lse = self.problem, operands.q, operands.out, operands.lse
         if out is None:
-            out = empty_array(like, problem.shape, DTYPES[problem.type])
+            out = empty_array(like, problem.shape, DTYPES[problem.result])
         if lse is None and problem.lse:
             lse = empty_array(like, problem.lse_shape, np.dtype(np.float32))
         return operands._replace(out=out, lse=lse)

@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 
+from warploom.kernels.plan import size_of
+
 SPAN = 64
 """Number of 16-bit elements in 128 bytes of shared memory.
 
 Head sizes in shared memory are rounded up to a multiple of it.
 """
+_SHIFT = 8  # 2^8 is the largest power of two in e4m3
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +17,7 @@ class AttentionShape:
     """Sizes and masks of one attention kernel.
 
     A tile has `rows` rows of Q, which attend to blocks of `keys` keys. `head` is the head size of Q and K, and `head_v`
-    that of V.
+    that of V. O has the type `result`.
 
     `right` and `left` limit the keys after and before the diagonal. If `packed`, the sequences of a batch are packed in
     one array. If `lengths`, each sequence of K has its own length. If `lse`, the kernel stores logarithms of sums.
@@ -33,8 +36,19 @@ class AttentionShape:
     packed: bool = False
     lengths: bool = False
     lse: bool = False
+    result: str = "bf16"
     sharing: int = 1
     page: int = 0
+
+    @property
+    def size(self) -> int:
+        """Size of an element of Q, K and V. Units: bytes."""
+        return size_of(self.type)
+
+    @property
+    def shift(self) -> int:
+        """Base-2 logarithm of the largest weight. A shift keeps more of the small weights in 8 bits."""
+        return _SHIFT if self.size == 1 else 0
 
     @property
     def wide(self) -> int:
@@ -48,5 +62,5 @@ class AttentionShape:
 
     @property
     def wide_q(self) -> int:
-        """Columns of the shared memory that first holds Q and later O."""
-        return max(self.wide, self.wide_v)
+        """Columns of Q in the shared memory that first holds Q and later O. A row is a multiple of 128 bytes."""
+        return -(-max(self.wide * self.size, self.wide_v * size_of(self.result)) // 128) * 128 // self.size

@@ -3,6 +3,7 @@
 # Callers may pass objects of other types than annotated.
 # pyright: reportUnnecessaryIsInstance=false
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
@@ -14,7 +15,8 @@ from warploom.kernels.plan import ALIGNMENT, DTYPES
 from warploom.kernels.problem import array_error
 from warploom.layout import strided
 
-_TYPES = {DTYPES[word].name: word for word in ("bf16", "f16")}
+_TYPES = {DTYPES[word].name: word for word in ("bf16", "f16", "e4m3")}
+_RESULTS = {"bf16": ("bf16",), "f16": ("f16",), "e4m3": ("bf16", "f16")}  # types that O may have, the default first
 _WIDEST_HEAD = 256
 _MAX_TOKENS = 1 << 30
 _SMALLEST_PAGE = 8
@@ -32,6 +34,9 @@ class AttentionOperands(NamedTuple):
     k_ends: Any = None
     k_lengths: Any = None
     table: Any = None
+    q_scale: Any = None
+    k_scale: Any = None
+    v_scale: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,9 @@ class AttentionProblem:
     `batch` is the number of sequences. `q_tokens` and `k_tokens` are the extents of the axes of tokens. If `packed`,
     the sequences lie one after another along these axes, and the longest Q has at most `most_rows` rows. If `lengths`,
     each sequence of K has its own length. Pages of K and V have `page` keys; `page` is 0 without pages.
+
+    `result` is the type of O. O is multiplied by `v_scale`. The arrays of scales among the operands have the strides
+    `scale_strides` along the batch and the heads, in elements; without arrays it is None.
     """
 
     type: str
@@ -69,6 +77,9 @@ class AttentionProblem:
     lengths: bool = False
     lse: bool = False
     page: int = 0
+    result: str = "bf16"
+    v_scale: float = 1.0
+    scale_strides: tuple[int, int] | None = None
 
     @property
     def sharing(self) -> int:
@@ -76,11 +87,11 @@ class AttentionProblem:
         return self.heads // self.heads_kv
 
     @property
-    def masks(self) -> dict[str, bool]:
-        """Fields of a plan that follow from the problem, from `right` to `lse`."""
+    def masks(self) -> dict[str, Any]:
+        """Fields of a plan that follow from the problem, from `right` to `result`."""
         return {
             "right": self.window.right is not None, "left": self.window.left is not None, "packed": self.packed,
-            "lengths": self.lengths, "lse": self.lse,
+            "lengths": self.lengths, "lse": self.lse, "result": self.result,
         }  # fmt: skip
 
     @property
@@ -105,10 +116,35 @@ def window_of(window: object, *, causal: bool) -> Window:
     return Window(limits[0], 0 if causal else limits[1])
 
 
+def split_scales(scales: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[float, ...]]:
+    """Return the scales that are arrays by name, and a number for each scale.
+
+    The number is 1 for an array and for None.
+
+    Errors: UsageError kernels.option.
+    """
+    arrays = {name: each for name, each in scales.items() if getattr(each, "shape", ())}
+    numbers = [1.0 if each is None or name in arrays else each for name, each in scales.items()]
+    for name, each in zip(scales, numbers, strict=True):
+        _check_scale(name, each)
+    return arrays, tuple(map(float, numbers))
+
+
+def _check_scale(name: str, scale: Any) -> None:
+    if not (isinstance(scale, (int, float, np.number)) and 0 < scale < np.inf):
+        raise UsageError(f"{name} is {scale!r}; expected a finite number above 0", code="kernels.option")
+
+
 def attention_problem(
-    operands: AttentionOperands, *, scale: float | None, window: Window, most_rows: int | None, lse: bool
+    operands: AttentionOperands,
+    *,
+    scale: float | None,
+    window: Window,
+    most_rows: int | None,
+    lse: bool,
+    scales: tuple[float, ...] = (1.0, 1.0, 1.0),
 ) -> AttentionProblem:
-    """Return the problem of arrays and options.
+    """Return the problem of arrays and options. `scales` are the numbers of the scales of Q, K and V.
 
     Errors: UsageError kernels.shape, kernels.type, kernels.layout, kernels.option, kernels.ends.
     """
@@ -145,8 +181,9 @@ def attention_problem(
     if heads % heads_kv:
         message = f"Q has {heads} heads and K has {heads_kv}; expected a multiple of the heads of K"
         raise UsageError(message, code="kernels.shape")
-    if head % 8 or head_v % 8 or max(head, head_v) > _WIDEST_HEAD:
-        message = f"the head sizes are {head} and {head_v}; expected multiples of 8 up to {_WIDEST_HEAD}"
+    unit = ALIGNMENT // q.dtype.itemsize
+    if head % unit or head_v % unit or max(head, head_v) > _WIDEST_HEAD:
+        message = f"the head sizes are {head} and {head_v}; expected multiples of {unit} up to {_WIDEST_HEAD}"
         raise UsageError(message, code="kernels.shape")
     batch = int(operands.q_ends.shape[0]) if packed else q.shape[0]
     page = 0 if table is None else k.shape[1]
@@ -162,16 +199,51 @@ def attention_problem(
         if value is not None and not (isinstance(value, int) and 0 <= value < _MAX_TOKENS):
             message = f"{name} is {value!r}; expected an integer from 0 to {_MAX_TOKENS - 1}"
             raise UsageError(message, code="kernels.option")
-    if scale is not None and not (isinstance(cast("object", scale), (int, float, np.number)) and 0 < scale < np.inf):
-        raise UsageError(f"scale is {scale!r}; expected a finite number above 0", code="kernels.option")
+    if scale is not None:
+        _check_scale("scale", scale)
+    word = _TYPES[q.dtype.name]
     problem = AttentionProblem(
-        _TYPES[q.dtype.name], batch, q.shape[-3], k_tokens, _longest(operands.q_ends, q.shape[-3], most_rows),
-        heads, heads_kv, head, head_v, head**-0.5 if scale is None else float(scale), window, packed,
-        operands.k_lengths is not None, lse or operands.lse is not None, page,
+        word, batch, q.shape[-3], k_tokens, _longest(operands.q_ends, q.shape[-3], most_rows), heads, heads_kv, head,
+        head_v, (head**-0.5 if scale is None else float(scale)) * scales[0] * scales[1], window, packed,
+        operands.k_lengths is not None, lse or operands.lse is not None, page, _result_of(word, operands.out),
+        scales[2], _scale_strides(operands, word, scales, (batch, heads_kv)),
     )  # fmt: skip
-    check_array("out", operands.out, problem.shape, q.dtype)
+    check_array("out", operands.out, problem.shape, DTYPES[problem.result])
     check_array("lse", operands.lse, problem.lse_shape, np.dtype(np.float32))
     return problem
+
+
+def _result_of(type: str, out: Any) -> str:
+    """Return the type of O: the type of `out` if O may have this type, otherwise the default."""
+    fitting = [each for each in _RESULTS[type] if out is not None and DTYPES[each] == getattr(out, "dtype", None)]
+    return (fitting or _RESULTS[type])[0]
+
+
+def _scale_strides(
+    operands: AttentionOperands, type: str, numbers: tuple[float, ...], shape: tuple[int, int]
+) -> tuple[int, int] | None:
+    """Return the common strides of the arrays of scales in elements, or None without arrays.
+
+    Errors: UsageError kernels.type, kernels.layout, kernels.ends.
+    """
+    found: set[tuple[int, ...]] = set()
+    for name in ("q_scale", "k_scale", "v_scale"):
+        array = getattr(operands, name)
+        if array is None:
+            continue
+        layout = strided(array)
+        if layout.shape != shape or layout.dtype != np.float32 or any(step < 0 or step % 4 for step in layout.strides):
+            raise array_error(name, layout, f"float32 of shape {shape}, sequences and heads of K")
+        if is_on_gpu(array) != is_on_gpu(operands.q):
+            raise UsageError(f"{name} and Q are on different devices; expected the same device", code="kernels.ends")
+        found.add(tuple(step // 4 for step in layout.strides))
+    if len(found) > 1:
+        message = f"the arrays of scales have the strides {sorted(found)} in elements; expected the same strides"
+        raise UsageError(message, code="kernels.layout")
+    if type != "e4m3" and (found or any(each != 1 for each in numbers)):
+        message = f"q_scale, k_scale or v_scale is given for elements of {DTYPES[type].name}; expected float8_e4m3fn"
+        raise UsageError(message, code="kernels.option")
+    return cast("tuple[int, int]", found.pop()) if found else None
 
 
 def _check_rows(name: str, array: Any) -> None:

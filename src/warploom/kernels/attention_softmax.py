@@ -28,7 +28,7 @@ class Softmax:
         self.tile, self.plan, self.scale = tile, tile.plan, scale
         self.rows, self.column = [row.view("s32"), (row + 8).view("s32")], column.view("s32")
         self.scores = [new(f32) for _ in range(self.plan.keys // 2)]
-        self.weights = [new("b32") for _ in range(self.plan.keys // 4)]
+        self.weights = [new("b32") for _ in range(self.plan.keys * self.plan.size // 8)]
         self.top, self.total = ([new(f32), new(f32)] for _ in range(2))  # maximum, and this thread's sum of weights
         self.limits = [(new(s32), new(s32)) for _ in range(2)]  # first and end key of a row, minus `column`
 
@@ -68,6 +68,8 @@ class Softmax:
             most = self._maximum([*scores, top])
             shift = -(_finite(most) * self.scale)
             factor = self._exponential(top, shift)
+            if self.plan.shift:
+                shift = shift + float(self.plan.shift)
             for each in scores:
                 self._exponential(each, shift, out=each)
             total.set(total * factor + _sum(scores))
@@ -76,9 +78,18 @@ class Softmax:
         return factors
 
     def pack(self) -> None:
-        """Convert the weights to fragments of A for the multiplication by V."""
+        """Convert the weights to fragments of A for the multiplication by V.
+
+        A register has two 16-bit weights. It has four 8-bit weights of a row: two of 8 keys, and two of the next 8. The
+        order of the keys is then that of `ValueTransposition`.
+        """
         for number, each in enumerate(self.weights):
-            each.set(pack(self.plan.type, *self.scores[2 * number : 2 * number + 2]))
+            if self.plan.size == 2:
+                each.set(pack(self.plan.type, *self.scores[2 * number : 2 * number + 2]))
+            else:
+                first = number // 2 * 8 + number % 2 * 2
+                pairs = [pack(self.plan.type, *self.scores[at : at + 2]) for at in (first, first + 4)]
+                ptx.mov(pairs, type="b32", out=each)
 
     def totals(self) -> tuple[list[Register], list[Register]]:
         """Return the sum of the weights of each row, and the inverses of the sums.
@@ -91,6 +102,8 @@ class Softmax:
     def logarithm(self, top: Register, total: Register) -> Register:
         """Return the base-2 logarithm of the sum of the exponentials of a row."""
         logarithm = ptx.lg2(total, approx=True, ftz=True, type=f32)
+        if self.plan.shift:
+            logarithm = logarithm - float(self.plan.shift)
         return ptx.fma(_finite(top), self.scale, logarithm, rnd="rn", type=f32)
 
     def store_logarithms(self, lse: Any, totals: Sequence[Register]) -> None:

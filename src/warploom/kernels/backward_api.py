@@ -112,6 +112,8 @@ def _plan(operands: BackwardOperands, options: tuple[Any, ...], arch: str) -> Ho
         q_ends=operands.q_ends, k_ends=operands.k_ends, k_lengths=operands.k_lengths,
     )  # fmt: skip
     problem = attention_problem(forward, scale=scale, window=limits, most_rows=None, lse=True)
+    if problem.type == "e4m3":
+        raise UsageError("Q, K and V are e4m3; expected bf16 or f16 for gradients", code="kernels.type")
     made = kind.of(problem, deterministic=bool(deterministic))
     dtype = DTYPES[problem.type]
     for name in ("do", "o", "lse"):

@@ -309,7 +309,7 @@ class Warp:
             part, inside = divmod(column, SPAN)
             quad = self.sums[column // 2 : column // 2 + 4]
             for below in (0, 1):
-                word = pack(plan.type, *(each * inverses[below] for each in quad[2 * below : 2 * below + 2]))
+                word = pack(plan.result, *(each * inverses[below] for each in quad[2 * below : 2 * below + 2]))
                 offset = (part * plan.rows + 8 * below) * _ROW
                 ptx.st(places[inside // _COLUMNS].at(offset, "shared"), word, type="b32")
         ptx.bar_warp(_ALL_LANES)

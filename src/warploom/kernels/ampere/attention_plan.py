@@ -44,7 +44,7 @@ class WarpAttentionPlan(AttentionShape):
 
 
 def plan_for(
-    type: str, head: int, head_v: int, target: str, *, rows: int, sharing: int, page: int, **masks: bool
+    type: str, head: int, head_v: int, target: str, *, rows: int, sharing: int, page: int, **masks: Any
 ) -> WarpAttentionPlan:
     """Return the plan for `rows` tokens of Q in the longest sequence.
 

@@ -46,6 +46,7 @@ from warploom.kernels.attention_tiles import Sizes
 from warploom.kernels.epilogue import pack
 from warploom.kernels.hopper.attention_plan import AttentionPlan
 from warploom.kernels.hopper.attention_tiles import Tiles, clear_rows
+from warploom.kernels.hopper.attention_values import ByteValues, Scales, Values
 from warploom.kernels.hopper.plan import HOPPER
 from warploom.kernels.ptx import ptx
 
@@ -57,27 +58,29 @@ _ROW = 128  # bytes of these columns
 @kernel(target=HOPPER)
 def attention(
     q: tensor_map, k: tensor_map, v: tensor_map, out: tensor_map, out_start: pointer("b8"), lse: pointer("f32"),
-    counter: pointer("u32"), q_ends: pointer("u32"), k_ends: pointer("u32"), out_token: u64, out_head: u64, scale: f32,
-    q_tokens: s32, k_tokens: s32, heads: u32, sharing: u32, blocks: u32, lines: u32, section: u32, left: s32,
-    right: s32, *, plan: AttentionPlan,
+    counter: pointer("u32"), q_ends: pointer("u32"), k_ends: pointer("u32"), q_scale: pointer("f32"),
+    k_scale: pointer("f32"), v_scale: pointer("f32"), out_token: u64, out_head: u64, scale: f32, value_scale: f32,
+    scale_batch: u32, scale_head: u32, q_tokens: s32, k_tokens: s32, heads: u32, sharing: u32, blocks: u32, lines: u32,
+    section: u32, left: s32, right: s32, *, plan: AttentionPlan,
 ) -> None:  # fmt: skip
     """Compute O = softmax(scale Q K^T) V.
 
     `lse` receives the logarithm of the sum of the exponentials of each row. `scale` contains the factor log2(e).
     `out_start` is the address of O. `out_token` and `out_head` are the strides of its tokens and heads in bytes.
-    `Sizes` describes the other parameters.
+    `Scales` describes the parameters with `scale` in their names, and `Sizes` the others.
     """
     bounds(threads=plan.threads, ctas_per_sm=1)
     q_tile = shared_tile(plan.rows, plan.wide_q, plan.type, stages=plan.q_stages)
-    k_tile = shared_tile(plan.keys, plan.wide, plan.type, stages=plan.stages)
-    v_tile = shared_tile(plan.wide_v, plan.keys, plan.type, stages=plan.stages, major="mn")
+    k_tile = shared_tile(plan.keys, plan.wide, plan.type, swizzle=plan.k_swizzle, stages=plan.stages)
+    values = (ByteValues if plan.size == 1 else Values)(plan)
     numbers = shared(4 * plan.q_stages)
-    rings = [ring(stages, consumers=plan.consumers) for stages in (plan.q_stages, plan.stages, plan.stages)]
+    rings = [ring(stages, consumers=plan.consumers) for stages in (plan.q_stages, plan.stages)]
     with when(special("tid.x") == 0):
         for tensor in (q, k, v, out):
             ptx.prefetch(Location(tensor), level="tensormap")
         for each in rings:
             each.start()
+        values.start()
         ptx.fence_proxy(proxykind="async")
     ptx.bar(0)
     # The previous grid of the stream may still write Q, K and V until here.
@@ -90,10 +93,12 @@ def attention(
     with when(group == 0):
         ptx.setmaxnreg_dec(plan.producer_registers)
         with when(special("tid.x") == 0):
-            produce(tiles, (q, k, v), (q_tile, k_tile, v_tile), states)
+            produce(tiles, (q, k, v), (q_tile, k_tile), states, values)
+        values.transpose()
     with otherwise():
         ptx.setmaxnreg_inc(plan.consumer_registers)
-        consumer = Consumer(tiles, group - 1, (q_tile, k_tile, v_tile), states, scale)
+        scales = Scales(scale, value_scale, (q_scale, k_scale, v_scale), (scale_batch, scale_head))
+        consumer = Consumer(tiles, group - 1, (q_tile, k_tile, values.tile), (*states, values.state), scales)
         with tiles.each(tiles.receive):
             consumer.compute()
             consumer.store(out, out_start, (out_token, out_head), lse)
@@ -101,17 +106,19 @@ def attention(
             ptx.cp_async_bulk_wait_group(0)
 
 
-def produce(tiles: Tiles, maps: Sequence[Any], blocks: Sequence[Tile], states: Sequence[RingState]) -> None:
+def produce(tiles: Tiles, maps: Sequence[Any], blocks: Sequence[Tile], states: Sequence[RingState], v: Values) -> None:
     """Copy Q, K and V of all tiles of the CTA to shared memory."""
     keys = tiles.plan.keys
     batch = 0 if tiles.plan.packed else tiles.batch
-    q_ring = states[0]
+    blocks, states, q_ring = (*blocks, v.source), (*states, v.filled), states[0]
 
     def load(number: int, row: Any, head: Any) -> None:
         tensor, block, state = maps[number], blocks[number], states[number]
         state.wait_empty()
         if state is q_ring:
             tiles.publish()
+        if state is v.filled:
+            v.announce(tiles, row)
         ptx.mbarrier_arrive_expect_tx(state.barrier(), block.bytes)
         origin = (row, 0) if block.major == "mn" else (0, row)
         block.load(tensor, (*origin, head, batch), state.barrier("shared::cluster"), state.stage)
@@ -130,25 +137,28 @@ def produce(tiles: Tiles, maps: Sequence[Any], blocks: Sequence[Tile], states: S
     q_ring.wait_empty()
     tiles.publish()
     arrive(q_ring.barrier())
+    v.finish()
 
 
 class Consumer:
     """Computation of 64 rows of each tile by the warpgroup `number`."""
 
     def __init__(
-        self, tiles: Tiles, number: Any, blocks: Sequence[Tile], states: Sequence[RingState], scale: Any
+        self, tiles: Tiles, number: Any, blocks: Sequence[Tile], states: Sequence[RingState], scales: Scales
     ) -> None:
         plan = tiles.plan
-        self.plan, self.tiles, self.number = plan, tiles, number
+        self.plan, self.tiles, self.number, self.scales = plan, tiles, number, scales
         self.q_tile, k_tile, self.v_tile = blocks
         self.q_ring, self.k_ring, self.v_ring = states
         self.thread = special("tid.x") & 127
         lane = self.thread & 31
         self.first_row = number * 64 + (self.thread >> 5) * 16  # of the warp in the tile
-        self.softmax = Softmax(tiles, self.first_row + (lane >> 2), (lane & 3) * 2, scale)
+        self.softmax = Softmax(tiles, self.first_row + (lane >> 2), (lane & 3) * 2, scales.score)
         self.from_q = self.q_tile.descriptor(row=number * 64)
         self.from_k, self.from_v = k_tile.descriptor(), self.v_tile.descriptor()
         self.sums = [new(f32) for _ in range(plan.wide_v // 2)]
+        self.added = [new(f32) for _ in self.sums] if plan.promotes else self.sums  # accumulators of wgmma
+        self.factors = [new(f32), new(f32)] if plan.promotes else []  # by which sums shrink before a block is added
         self.block = new(s32)  # block of keys of the current weights
         self.stored = new(s32, -1)  # stage of Q that holds the previous tile of O
         following = number + 1
@@ -166,8 +176,10 @@ class Consumer:
         """Compute the weighted sums of V, and the sums of the weights."""
         tiles, plan = self.tiles, self.plan
         self.block.set(tiles.last)
+        if plan.scaled:
+            self.scales.load(tiles)
         self.softmax.start()
-        for each in self.sums:
+        for each in (*self.sums, *self.factors):
             each.set(0.0)
         self.k_ring.wait_full()
         self._multiply_keys()
@@ -176,7 +188,7 @@ class Consumer:
         self.softmax.mask(self.block)
         self.softmax.update()
         self.softmax.pack()
-        if plan.packed or plan.lengths:
+        if (plan.packed or plan.lengths) and plan.size == 2:
             self._clear_values()
         if plan.q_stages > 1:
             with when((self.thread == 0) & (self.stored >= 0)):
@@ -192,6 +204,8 @@ class Consumer:
         self._multiply_values()
         ptx.wgmma_wait_group(0)
         self._release(self.v_ring)
+        if plan.promotes:
+            self._add_block()
 
     def _clear_values(self) -> None:
         """Set the rows of V after the end of the sequence to zero. Memory there may contain NaN."""
@@ -221,9 +235,19 @@ class Consumer:
         factors = self.softmax.update()
         ptx.wgmma_wait_group(0)
         self._release(self.v_ring)
-        for number, each in enumerate(self.sums):
-            each.set(each * factors[number >> 1 & 1])
+        if self.plan.promotes:
+            self._add_block()
+            for each, factor in zip(self.factors, factors, strict=True):
+                each.set(factor)
+        else:
+            for number, each in enumerate(self.sums):
+                each.set(each * factors[number >> 1 & 1])
         self.softmax.pack()
+
+    def _add_block(self) -> None:
+        """Let the sums shrink, and add the values of a block in f32."""
+        for number, (each, added) in enumerate(zip(self.sums, self.added, strict=True)):
+            ptx.fma(each, self.factors[number >> 1 & 1], added, rnd="rn", type=f32, out=each)
 
     def _release(self, state: RingState) -> None:
         state.release(state.stage, self.thread)
@@ -235,8 +259,9 @@ class Consumer:
         words = {"dtype": "f32", "atype": plan.type, "btype": plan.type}
         queries, keys = self.from_q.stage(self.q_ring.stage), self.from_k.stage(self.k_ring.stage)
         ptx.wgmma_fence()
-        for k in range(0, plan.wide, 16):
-            ptx.wgmma_mma_async(scores, queries.at(k), keys.at(k), int(k > 0), 1, 1, 0, 0, n=plan.keys, **words)
+        majors = (0, 0) if plan.size == 2 else ()
+        for k in range(0, plan.wide, plan.depth):
+            ptx.wgmma_mma_async(scores, queries.at(k), keys.at(k), int(k > 0), 1, 1, *majors, n=plan.keys, **words)
         ptx.wgmma_commit_group()
 
     def _multiply_values(self) -> None:
@@ -244,9 +269,11 @@ class Consumer:
         plan, words = self.plan, {"dtype": "f32", "atype": self.plan.type, "btype": self.plan.type}
         values = self.from_v.stage(self.v_ring.stage)
         ptx.wgmma_fence()
-        for k in range(0, plan.keys, 16):
-            weights = self.softmax.weights[k // 4 : k // 4 + 4]
-            ptx.wgmma_mma_async(self.sums, weights, values.at(k), 1, 1, 1, 1, n=plan.wide_v, **words)
+        majors = (1,) if plan.size == 2 else ()
+        for number, k in enumerate(range(0, plan.keys, plan.depth)):
+            weights = self.softmax.weights[4 * number : 4 * number + 4]
+            keeps = int(number > 0 or not plan.promotes)
+            ptx.wgmma_mma_async(self.added, weights, values.at(k), keeps, 1, 1, *majors, n=plan.wide_v, **words)
         ptx.wgmma_commit_group()
 
     # Result -------------------------------------------------------------------------------------------------
@@ -258,6 +285,8 @@ class Consumer:
         """
         plan, tiles = self.plan, self.tiles
         totals, inverses = self.softmax.totals()
+        if plan.size == 1:
+            inverses = [each * self.scales.value for each in inverses]
         if plan.lse:
             self.softmax.store_logarithms(lse, totals)
         lane = self.thread & 31
@@ -265,7 +294,7 @@ class Consumer:
         places = [row.chunk((lane >> 4) | chunk) for chunk in range(0, _ROW // 16, 2)]
         for first in range(0, plan.wide_v // 2, 8):
             pairs = [self.sums[at : at + 2] for at in range(first, first + 8, 2)]
-            words = [pack(plan.type, *(each * inverses[n & 1] for each in pair)) for n, pair in enumerate(pairs)]
+            words = [pack(plan.result, *(each * inverses[n & 1] for each in pair)) for n, pair in enumerate(pairs)]
             part, inside = divmod(2 * first, _PART)
             place = places[inside // 16] + part * plan.rows * _ROW
             ptx.stmatrix(place, words, shape="m8n8", num="x4", type="b16")
@@ -283,15 +312,10 @@ class Consumer:
         if plan.q_stages == 1:
             with when(self.thread == 0):
                 ptx.cp_async_bulk_wait_group(0, read=True)
-            self.release_queries()
+            self._release(self.q_ring)
         else:
             self.stored.set(self.q_ring.stage)
             self.q_ring.advance()
-
-    def release_queries(self) -> None:
-        """Release the current stage of Q."""
-        self.q_ring.release(self.q_ring.stage, self.thread)
-        self.q_ring.advance()
 
     def _parts(self) -> Iterator[tuple[Location, int]]:
         """Yield the location of each part of the consumer's rows of O in shared memory, and its first column."""

@@ -13,6 +13,7 @@ from warploom.kernels.attention_problem import AttentionOperands, AttentionProbl
 from warploom.kernels.hopper.attention import attention
 from warploom.kernels.hopper.attention_plan import DECODE_ROWS, AttentionPlan, decode_plan, plan_for
 from warploom.kernels.hopper.decode import decode
+from warploom.kernels.plan import size_of
 from warploom.layout import TensorMap, strided
 
 _FEW_ROWS = 16
@@ -23,7 +24,10 @@ _L2_PROMOTION = 256  # bytes that L2 fetches at once
 def hopper_attention(problem: AttentionProblem, multiprocessors: int) -> HopperAttention | HopperDecode:
     """Return the launches for a problem on a GPU with `multiprocessors` multiprocessors."""
     sharing, masks = problem.sharing, problem.masks
-    few = problem.q_tokens * sharing <= DECODE_ROWS and not problem.packed
+    is_short = size_of(problem.type) == 1  # `decode` has no elements of 8 bits
+    if problem.page and is_short:
+        raise UsageError(f"K and V are pages of {problem.type}; expected pages of bf16 or f16", code="kernels.type")
+    few = problem.q_tokens * sharing <= DECODE_ROWS and not (problem.packed or is_short)
     lines = problem.heads_kv * problem.batch
     if problem.page and not few:
         rows = problem.q_tokens * sharing
@@ -37,9 +41,10 @@ def hopper_attention(problem: AttentionProblem, multiprocessors: int) -> HopperA
         parts = multiprocessors * (2 if problem.q_tokens * sharing <= _FEW_ROWS else 1)
         splits = min(max(1, parts // lines), ceil(problem.k_tokens / plan.keys))
         return HopperDecode(problem, plan, multiprocessors, splits)
-    return HopperAttention(
-        problem, plan_for(problem.type, problem.head, problem.head_v, problem.k_tokens, **masks), multiprocessors
+    plan = plan_for(
+        problem.type, problem.head, problem.head_v, problem.k_tokens, scaled=problem.scale_strides is not None, **masks
     )
+    return HopperAttention(problem, plan, multiprocessors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +67,22 @@ class HopperAttention:
             arrays |= {"out_start": "out", "q_ends": "q_ends", "k_ends": "k_ends"}
         elif plan.lengths:
             arrays |= {"k_ends": "k_lengths"}
-        numbers |= dict.fromkeys({"lse", "out_start", "q_ends", "k_ends"} - arrays.keys())
-        rows = {"q": plan.rows, "k": plan.keys, "v": plan.keys, "out": 64}
-        maps = {name: self._map(getattr(operands, name), count) for name, count in rows.items()}
+        arrays |= {name: name for name in ("q_scale", "k_scale", "v_scale") if getattr(operands, name) is not None}
+        numbers |= dict.fromkeys(
+            {"lse", "out_start", "q_ends", "k_ends", "q_scale", "k_scale", "v_scale"} - arrays.keys()
+        )
+        batch, head = problem.scale_strides or (0, 0)
+        numbers |= {"value_scale": problem.v_scale, "scale_batch": batch, "scale_head": head}
+        boxes = {
+            "q": (plan.rows, 128), "k": (plan.keys, plan.k_swizzle), "v": (plan.keys, plan.v_swizzle), "out": (64, 128),
+        }  # fmt: skip
+        maps = {name: self._map(getattr(operands, name), *box) for name, box in boxes.items()}
         grid = min(self.multiprocessors, blocks * lines)
         return [KernelLaunch(attention.at(plan=plan), grid, plan.threads, maps, arrays, numbers)]
 
-    def _map(self, array: Any, rows: int) -> TensorMap:
-        return _map((array[None] if self.problem.packed else array).swapaxes(1, 2), (1, 1, rows, SPAN))
+    def _map(self, array: Any, rows: int, span: int) -> TensorMap:
+        planes = array[None] if self.problem.packed else array
+        return _map(planes.swapaxes(1, 2), (1, 1, rows, span // strided(array).itemsize), span)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,5 +132,5 @@ class HopperDecode:
         return [KernelLaunch(decode.at(plan=plan), grid, plan.threads, maps, arrays, numbers, memory)]
 
 
-def _map(array: Any, box: tuple[int, ...]) -> TensorMap:
-    return TensorMap.tiled(array, box, swizzle=128, l2_promotion=_L2_PROMOTION)
+def _map(array: Any, box: tuple[int, ...], span: int = 128) -> TensorMap:
+    return TensorMap.tiled(array, box, swizzle=span, l2_promotion=_L2_PROMOTION)

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from warploom.kernels.attention_plan import AttentionShape
+from warploom.kernels.plan import size_of
 
 DECODE_ROWS = 64
 """Rows of a tile of `decode`."""
+_BYTES: dict[int, dict[str, Any]] = {
+    64: {"rows": 192, "keys": 96, "q_stages": 2, "copies": 2, "promotes": True},
+    128: {"keys": 128, "q_stages": 2, "copies": 2, "promotes": True},
+    192: {"keys": 128, "takes_turns": False},
+    256: {"keys": 96, "copies": 2, "takes_turns": False},
+}
+"""Fields of a plan for 8-bit elements, by the widest head size in shared memory."""
 _LONG = 4096  # keys from which wide blocks are faster than a second stage of Q, as measured on an H200
 
 
@@ -17,11 +26,33 @@ class AttentionPlan(AttentionShape):
 
     Shared memory has `stages` blocks of K and of V, and `q_stages` blocks of Q. If `takes_turns`, the consumers start
     their multiplications in turn. Only the kernel `decode` packs heads in a tile and has pages.
+
+    For 8-bit elements, shared memory also has `copies` blocks of V as they are in global memory. If `promotes`, the
+    tensor cores add the values of one block only, and f32 additions add the sums of the blocks. If `scaled`, each
+    sequence and head of K has scales.
     """
 
     stages: int = 2
     q_stages: int = 1
     takes_turns: bool = True
+    copies: int = 1
+    promotes: bool = False
+    scaled: bool = False
+
+    @property
+    def k_swizzle(self) -> int:
+        """Swizzle span of K in shared memory. Units: bytes."""
+        return swizzle_of(self.type, self.wide)
+
+    @property
+    def v_swizzle(self) -> int:
+        """Swizzle span of V in shared memory, as tensor copies write it. Units: bytes."""
+        return swizzle_of(self.type, self.wide_v)
+
+    @property
+    def depth(self) -> int:
+        """Elements along K of one wgmma instruction."""
+        return 32 // self.size
 
     @property
     def q_box_rows(self) -> int:
@@ -41,19 +72,31 @@ class AttentionPlan(AttentionShape):
     @property
     def producer_registers(self) -> int:
         """Registers of a thread of the producer."""
+        if self.size == 1:
+            return 56 if self.consumers == 3 else 40
         return 32 if self.consumers == 3 else 24
 
     @property
     def consumer_registers(self) -> int:
         """Registers of a thread of a consumer."""
+        if self.size == 1:
+            return 152 if self.consumers == 3 else 232
         return 160 if self.consumers == 3 else 240
 
 
-def plan_for(type: str, head: int, head_v: int, tokens: int, **masks: bool) -> AttentionPlan:
-    """Return the plan for `tokens` keys. `masks` are fields of the plan from `right` to `lse`."""
+def swizzle_of(type: str, columns: int) -> int:
+    """Return the widest swizzle span for rows of `columns` elements in shared memory. Units: bytes."""
+    row = columns * size_of(type)
+    return min(128, row & -row)
+
+
+def plan_for(type: str, head: int, head_v: int, tokens: int, **masks: Any) -> AttentionPlan:
+    """Return the plan for `tokens` keys. `masks` are fields of the plan from `right` to `result`."""
     is_long, is_cut = tokens > _LONG, bool(masks.get("right") or masks.get("left"))
     widest = max(AttentionPlan(type, head, head_v).wide, AttentionPlan(type, head, head_v).wide_v)
-    shape: dict[str, int]
+    shape: dict[str, Any]
+    if size_of(type) == 1:
+        return AttentionPlan(type, head, head_v, **_BYTES[widest], **masks)
     if widest == 64:
         shape = {"rows": 192, "q_stages": 2}
     elif widest == 128:
@@ -64,7 +107,7 @@ def plan_for(type: str, head: int, head_v: int, tokens: int, **masks: bool) -> A
     return AttentionPlan(type, head, head_v, **shape, **masks, takes_turns=takes_turns)
 
 
-def decode_plan(type: str, head: int, head_v: int, sharing: int, page: int, **masks: bool) -> AttentionPlan:
+def decode_plan(type: str, head: int, head_v: int, sharing: int, page: int, **masks: Any) -> AttentionPlan:
     """Return the plan of `decode`. `sharing` heads of Q share a head of K. Pages have `page` keys."""
     widest = max(AttentionPlan(type, head, head_v).wide, AttentionPlan(type, head, head_v).wide_v)
     keys = 128 if widest <= 128 else 64

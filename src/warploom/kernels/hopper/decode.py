@@ -45,6 +45,7 @@ from warploom.kernels.epilogue import pack
 from warploom.kernels.hopper.attention import Consumer
 from warploom.kernels.hopper.attention_plan import AttentionPlan
 from warploom.kernels.hopper.attention_tiles import Tiles
+from warploom.kernels.hopper.attention_values import Scales
 from warploom.kernels.hopper.plan import HOPPER
 from warploom.kernels.ptx import ptx
 
@@ -95,7 +96,7 @@ def decode(
             produce(parts, (q, k, v), (q_tile, k_tile, v_tile), states)
     with otherwise():
         ptx.setmaxnreg_inc(plan.consumer_registers)
-        consumer = PartConsumer(parts, group - 1, (q_tile, k_tile, v_tile), states, scale)
+        consumer = PartConsumer(parts, group - 1, (q_tile, k_tile, v_tile), states, Scales(scale))
         with parts.each(parts.receive):
             consumer.compute()
             consumer.store_part(sums, logarithms)
@@ -246,7 +247,7 @@ class PartConsumer(Consumer):
                         ptx.st(start + first * 4, pair, vec="v2", type=f32)
                 with guarded(column == 0):
                     ptx.st(logarithms.element(place), softmax.logarithm(top, total), type=f32)
-        self.release_queries()
+        self._release(self.q_ring)
 
 
 class Combination:
@@ -290,7 +291,7 @@ class Combination:
             for index, stride in zip((batch, token, member), strides, strict=True):
                 start = start + ptx.cvt(index, dtype="u64") * stride
             for first in range(0, len(sums), 2):
-                word = pack(plan.type, *(each * factor for each in sums[first : first + 2]))
+                word = pack(plan.result, *(each * factor for each in sums[first : first + 2]))
                 with guarded(self.lane * 2 < plan.head_v - 32 * first):
                     ptx.st(start.at(64 * first, "global"), word, type="b32")
             if plan.lse:
