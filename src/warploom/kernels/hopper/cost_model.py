@@ -11,7 +11,17 @@ from dataclasses import dataclass, replace
 from math import ceil, prod
 
 from warploom.diagnostics import UsageError
-from warploom.kernels.hopper.plan import EXCHANGED_COLUMNS, METADATA, SPAN, STEP, VECTOR_COLUMNS, Plan, Tile
+from warploom.kernels.hopper.plan import (
+    EXCHANGED_COLUMNS,
+    LOADS,
+    METADATA,
+    QUADS,
+    SPAN,
+    STEP,
+    VECTOR_COLUMNS,
+    Plan,
+    Tile,
+)
 from warploom.kernels.plan import BLOCK, size_of
 from warploom.kernels.problem import Problem
 
@@ -25,27 +35,28 @@ class Device:
     """
 
     multiprocessors: int = 132
-    clock: float = 1.63
-    issue: float = 9.83  # per wgmma, in addition to its products
-    alone: float = 19.0  # per wgmma in place of `issue`, if only one consumer multiplies a tile
+    clock: float = 1.66
+    issue: float = 10.0  # per wgmma, in addition to its products
+    alone: float = 19.9  # per wgmma in place of `issue`, if only one consumer multiplies a tile
     metadata_wait: float = 37.0  # per stage of a sparse A, until the next metadata may be loaded
     promotion: float = 0.33  # per column whose sums are promoted, by one consumer
     scaling: float = 0.53  # per column with block scales, if one consumer has the tensor cores alone
     port: float = 100.0  # from L2 to a multiprocessor
-    cache_rate: float = 10670.0  # from L2 to all multiprocessors
-    misaligned: float = 1.87  # factor of the bytes from L2, if the rows of an operand are no multiples of 128 bytes
+    cache_rate: float = 10500.0  # from L2 to all multiprocessors
+    misaligned: float = 1.9  # factor of the bytes from L2, if the rows of an operand are no multiples of 128 bytes
     cache: float = 50e6  # bytes of L2
-    memory: float = 3.55
-    end: float = 190.5  # per tile, in addition to its products and columns
-    row: float = 1.07  # per row of a box of D that a tensor copy stores
-    exposed: float = 1.14  # fraction of a tile's end that pingpong consumers do not overlap
-    cut: float = 3000.0  # per launch with tiles that are cut along K
-    piece: float = 0.1  # per element of a tile that is stored and added
-    uncached: float = 5.2e-5  # per byte that cut tiles read, if the matrices exceed L2
-    launch: float = 2729.0
-    exchanged_end: float = 54.3  # per exchanged tile
-    exchanged_column: float = 2.71  # per column of an exchanged tile
-    exchange: float = 9.04  # per column of a tile, whose sums the CTAs of a cluster exchange
+    memory: float = 3.68
+    end: float = 169.2  # per tile, in addition to its products and columns
+    row: float = 1.09  # per row of a box of D that a tensor copy stores
+    exposed: float = 1.29  # fraction of a tile's end that pingpong consumers do not overlap
+    cut: float = 2000.0  # per launch with tiles that are cut along K
+    piece: float = 0.3  # per element of a tile whose partial sums are stored
+    round: float = 600.0  # per round of loads of partial sums
+    uncached: float = 0.0  # per byte that cut tiles read, if the matrices exceed L2
+    launch: float = 2870.0
+    exchanged_end: float = 41.1  # per exchanged tile
+    exchanged_column: float = 1.47  # per column of an exchanged tile
+    exchange: float = 12.2  # per column of a tile, whose sums the CTAs of a cluster exchange
 
 
 H200 = Device()
@@ -56,18 +67,18 @@ RESIDENT = {1: 132, 2: 132, 4: 120, 8: 112}
 _VECTOR_RATE = 4.45  # TB/s
 _VECTOR_TIMES = {1: 1.0, 2: 1.04, 4: 1.27}  # by the number of columns, relative to one column
 _VECTOR_LAUNCH = 1.2  # microseconds
-_EXCHANGED_RATE = 4.38  # TB/s
-_CLUSTER_LAUNCH = {1: 2.14, 2: 2.41, 4: 2.61, 8: 2.88}  # microseconds by the number of CTAs of a cluster
+_EXCHANGED_RATE = 4.28  # TB/s
+_CLUSTER_LAUNCH = {1: 2.15, 2: 2.42, 4: 2.59, 8: 2.84}  # microseconds by the number of CTAs of a cluster
 _SPLIT_LAUNCH = 4.5  # microseconds, with partial sums in global memory
-_WAVE = 1.75  # microseconds for each further wave of CTAs
-_MULTIPROCESSOR_RATE = 0.0742  # TB/s
-_AGAIN = 0.0743  # microseconds per MB from L2
+_WAVE = 1.58  # microseconds for each further wave of CTAs
+_MULTIPROCESSOR_RATE = 0.0786  # TB/s
+_AGAIN = 0.0697  # microseconds per MB from L2
 _FEW_COLUMNS = 64  # rows of A that are the columns of one exchanged tile
 _MOST_WITH_ADDEND = 64  # columns of an exchanged tile without a cluster; with more, the assembler spills
 _FEW = 32  # rows of A for which only exchanged tiles are considered
 _BANK_BYTES = 128  # bytes of shared memory that are read in a clock
 _MAX_USEFUL_STAGES = 9
-_OVERLAP_NORM = 3.08  # exponent of the norm that combines two partly overlapping times
+_OVERLAP_NORM = 3.03  # exponent of the norm that combines two partly overlapping times
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +158,7 @@ def microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) -> float:
     stage = _stage_clocks(problem, plan, schedule)
     if schedule.split:
         clusters = schedule.ctas // tile.cluster
-        parts = max(clusters / schedule.split, 1.0)
-        clocks = schedule.tiles * schedule.stages / clusters * stage
-        clocks += device.cut + device.piece * tile.rows * (tile.columns + max(tile.columns, 8 * parts))
+        clocks = schedule.tiles * schedule.stages / clusters * stage + _cut_clocks(plan, clusters, schedule.split)
         read = schedule.split * schedule.stages * (tile.rows * tile.cluster * stored + tile.columns) * SPAN
         clocks += device.uncached * read * min(1.0, operands / device.cache)
         clocks += end * (ceil(schedule.tiles / clusters) - 1)
@@ -171,6 +180,16 @@ def microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) -> float:
     rate = device.clock * 1e3
     time = _overlapped(clocks / rate, transfer) + end / rate + launch
     return time * _unevenness(schedule.tiles) if problem.m <= 64 and schedule.split == 0 else time
+
+
+def _cut_clocks(plan: Plan, clusters: int, split: int) -> float:
+    """Return the time to store partial sums and to add them. Units: clocks."""
+    device, quads = H200, plan.accumulators // plan.quad_registers
+    parts = clusters // split + 2 if clusters % split else clusters // split  # of a tile
+    pieces = 2 if clusters % split else 1  # cut tiles of a cluster
+    mine = ceil(quads / parts)
+    rounds = ceil(mine / QUADS) * ceil(parts * QUADS / LOADS) if mine > 1 else ceil(parts / LOADS)
+    return device.cut + pieces * (device.piece * plan.tile.rows * plan.tile.columns + device.round * rounds)
 
 
 def _stored_fraction(plan: Plan) -> float:

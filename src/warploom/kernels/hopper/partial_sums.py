@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from warploom.author import Register, forever, guarded, new, otherwise, special, u32, when, while_
-from warploom.kernels.hopper.plan import Plan
+from warploom.kernels.hopper.plan import LOADS, QUADS, Plan
 from warploom.kernels.hopper.tile_scheduler import TileScheduler
 from warploom.kernels.ptx import ptx
 
@@ -18,9 +18,6 @@ Prepare = Callable[[Any], Callable[[Sequence[Register], Any], object]]
 
 A quad consists of 8 columns of a block of 64 rows. The second function takes the sums of the quad, and its index.
 """
-
-_LOADS = 16  # loads of a thread that are in flight
-_QUADS = 4  # quads that a thread adds at once
 
 
 class PartialSums:
@@ -100,13 +97,13 @@ class PartialSums:
         with while_(lambda: quad < count):
             # Loads from L2 take long, so that many must be in flight: of several quads, or of many parts of one.
             with when(quad + parts < count):
-                quads = [quad + parts * number for number in range(_QUADS)]
-                for each, sums in zip(quads, self._sums(quads, first, parts, _LOADS // _QUADS), strict=True):
+                quads = [quad + parts * number for number in range(QUADS)]
+                for each, sums in zip(quads, self._sums(quads, first, parts, LOADS // QUADS), strict=True):
                     with when(each < count):
                         store(sums, each)
-                quad += parts * _QUADS
+                quad += parts * QUADS
             with otherwise():
-                store(self._sums([quad], first, parts, _LOADS)[0], quad)
+                store(self._sums([quad], first, parts, LOADS)[0], quad)
                 quad += parts
         # The last participant clears the counter for the next launch.
         ptx.bar(self.number + 1, 128)

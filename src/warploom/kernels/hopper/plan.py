@@ -34,6 +34,10 @@ VECTOR_COLUMNS = (1, 2, 4)
 _MAX_LOADS = 24  # of 16 bytes that a thread has in flight
 EXCHANGED_COLUMNS = (8, 16, 24, 32, *range(48, 257, 16))
 """Numbers of columns of exchanged tiles."""
+LOADS = 16
+"""Loads of partial sums by a thread that are in flight."""
+QUADS = 4
+"""Quads whose partial sums a thread adds together."""
 PROMOTION_STAGES = 4
 """Stages of 8-bit floats between promotions of accurate sums to f32: 512 elements of K."""
 
