@@ -1,7 +1,7 @@
 """Random calls of `attention` and `attention_backward`."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from random import Random
 from typing import Any
@@ -21,6 +21,8 @@ _SHORT = 512  # keys up to which one CTA computes them
 _VALUES = ("normal", "normal", "normal", "large", "tiny", "one-hot", "equal", "graded")
 _STORAGES = ("", "", "wide", "heads", "tokens")
 _HEADS = (64, 64, 64, 128, 128, 128, 256)
+_BYTES = 0.25  # share of e4m3 among the cases that e4m3 supports
+_FACTORS = ((1.0, 0.75, 0.375), (1.0, 0.75, 0.375), (1.0, 0.375, 2.5))  # of Q, K and V
 _WIDE_HEADS = ((192, 128), (256, 256), (256, 64), (64, 256))
 
 
@@ -39,6 +41,9 @@ class Case:
     `values` is the kind of elements: "normal", "large" (scores of some hundreds), "tiny" (subnormal numbers of f16),
     "one-hot" (rows of Q and K with one element), "equal" (all rows of K, and of V, are equal) or "graded" (rows of K
     grow, so that each block of keys raises or keeps the maximum).
+
+    `factors` are the scale factors of Q, K and V, which only e4m3 has. An operand whose letter is in `factor_arrays`
+    has an array of scale factors near its number. `result` is the type of O, or "" for the default.
 
     The launches are those for a GPU with `multiprocessors` multiprocessors. Few of them compute several tiles each.
     """
@@ -61,6 +66,9 @@ class Case:
     out: str | None = "wide"
     lse: str = "given"
     values: str = "normal"
+    factors: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    factor_arrays: str = ""
+    result: str = ""
     target: str = HOPPER
     multiprocessors: int = H200.multiprocessors
     gradients: bool = False
@@ -95,8 +103,15 @@ class Case:
         return 0 if self.causal else self.right
 
     @property
+    def result_type(self) -> str:
+        """Type of O and of gradients."""
+        return self.result or ("bf16" if self.type == "e4m3" else self.type)
+
+    @property
     def has_parts(self) -> bool:
         """True if CTAs of sm_90a compute parts of the keys."""
+        if self.type == "e4m3":
+            return False
         few = self.q_tokens * self.heads // self.heads_kv <= _DECODE_ROWS and not (self.gradients or self.packed)
         lines = self.heads_kv * len(self.tokens)
         has_pieces = few and lines < self.multiprocessors and self.k_tokens > _SHORT
@@ -146,6 +161,9 @@ class Case:
             f"results stored {self.out}": bool(self.out),
             f"logarithms {self.lse}": bool(self.lse) and not self.gradients,
             f"{self.values} values": self.values != "normal",
+            "scale factors": any(each != 1 for each in self.factors),
+            "arrays of scale factors": bool(self.factor_arrays),
+            "f16 from e4m3": self.type == "e4m3" and self.result_type == "f16",
             "few CTAs": self.multiprocessors < H200.multiprocessors,
         }
         return tuple(name for name, present in features.items() if present)
@@ -155,7 +173,10 @@ def case(seed: int, number: int, _target: str = "") -> Case:
     """Return the case with a number. The case is equal on every computer."""
     draw = Random(f"attention {seed} {number}")
     maker = draw.choices((_padded, _packed, _decode, _gradients), (4, 3, 3, 3))[0]
-    return maker(draw, {"seed": seed, "number": number})
+    one = maker(draw, {"seed": seed, "number": number})
+    bytes_draw = Random(f"attention e4m3 {seed} {number}")
+    fits = one.target == HOPPER and not (one.gradients or one.page)
+    return _with_bytes(bytes_draw, one) if fits and bytes_draw.random() < _BYTES else one
 
 
 def cases(seed: int, count: int) -> Iterator[Case]:
@@ -222,6 +243,17 @@ def _gradients(draw: Random, words: dict[str, Any]) -> Case:
     changed = {"head": head, "head_v": head, "target": HOPPER, "gradients": True, "lse": "new"}
     changed["deterministic"] = draw.random() < 0.5
     return _limited(draw, {name: getattr(one, name) for name in Case.__slots__} | changed)
+
+
+def _with_bytes(draw: Random, one: Case) -> Case:
+    """Return a case with elements of e4m3."""
+    q, k, v = map(draw.choice, _FACTORS)
+    head, head_v = (-(-size // 16) * 16 for size in (one.head, one.head_v))
+    return replace(
+        one, type="e4m3", head=head, head_v=head_v, factors=(q, k, v),
+        factor_arrays=draw.choice(("", "", "qkv", "v", "qk")),
+        result="" if one.out is None else draw.choice(("", "f16")),
+    )  # fmt: skip
 
 
 def _heads(draw: Random, *, fused: bool) -> dict[str, Any]:

@@ -73,8 +73,8 @@ class Runner:
         given = BackwardOperands(
             made.do, *operands[:3], *self._forward, *ends, *(results.get(name) for name in ("dq", "dk", "dv"))
         )
-        causal, window, scale, _, _, target = options
-        gradients = run_backward(given, (causal, window, scale, self.case.deterministic, target), device, start)
+        options = *options[:3], self.case.deterministic, self.case.target
+        gradients = run_backward(given, options, device, start)
         return dict(zip(("dq", "dk", "dv"), gradients, strict=True))
 
     def expected(self) -> dict[str, Bounded]:

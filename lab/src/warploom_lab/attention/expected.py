@@ -28,6 +28,12 @@ Parts of the keys
     ex2 of the difference of its logarithm and the largest one. The errors of the sum of a part cancel in the product
     with its quotient. The roundings of logarithms and differences, at most X + log2(keys) each, remain.
 
+Elements of e4m3
+    The error of a step of the matrix unit is relative to the largest magnitude among the products and partial sums,
+    which `bounds.sum_errors` follows. Weights are 2^8 times larger, with two more roundings of the exponents. If the
+    plan promotes sums, each block has a sum of its own, and f32 additions add these sums. Scale and result also have
+    factors, with at most two roundings each.
+
 Logarithms
     The logarithm of the sum is (m c + lg2.approx(sum)) ln(2). Its error is that of the logarithm of 1 + D, of
     lg2.approx, and of three roundings.
@@ -56,6 +62,7 @@ from warploom_lab.problems.bounds import (
     sizes,
     smallest_normal,
     step_of,
+    sum_errors,
 )
 from warploom_lab.problems.results import Array, Floats
 
@@ -67,25 +74,41 @@ Bounded = tuple[Floats, Floats]
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """Keys of a block, and the number of parts into which the keys of a line are cut."""
+    """Keys of a block, and the number of parts into which the keys of a line are cut.
+
+    `shift` is the base-2 logarithm of the largest weight. If `promotes`, the matrix unit adds the values of one block.
+    """
 
     keys: int
     parts: int
+    shift: int = 0
+    promotes: bool = False
 
     def blocks(self, count: int) -> int:
         """Return the number of blocks of a part for a number of keys."""
         return ceil(ceil(count / self.keys) / self.parts)
 
+    def groups(self, count: int) -> list[slice]:
+        """Return the keys whose values the matrix unit adds, for each such sum."""
+        return [slice(at, at + self.keys) for at in range(0, count, self.keys)] if self.promotes else [slice(0, count)]
+
+    def steps(self, count: int, length: int) -> list[slice]:
+        """Return the keys of each step with `length` products, from the last block of keys to the first."""
+        starts = [block + at for block in reversed(range(0, count, self.keys)) for at in range(0, self.keys, length)]
+        return [slice(start, start + length) for start in starts]
+
 
 def division(case: Case, inputs: Inputs) -> Division:
     """Return the blocks of keys of the kernel for a case."""
     made: Any = plan_attention(inputs.operands, options_of(case), case.target, case.multiprocessors)
-    return Division(made.plan.keys, made.splits if isinstance(made, HopperDecode) else 1)
+    parts = made.splits if isinstance(made, HopperDecode) else 1
+    return Division(made.plan.keys, parts, made.plan.shift, getattr(made.plan, "promotes", False))
 
 
 def options_of(case: Case) -> tuple[Any, ...]:
-    """Return the options of the call: causal, window, scale, most_rows, return_lse and target."""
-    return case.causal, (case.left, case.right), case.scale, None, bool(case.lse), case.target
+    """Return the options of `plan_attention`: those of the call, and the factors of Q, K and V."""
+    numbers = tuple(1.0 if name in case.factor_arrays else each for name, each in zip("qkv", case.factors, strict=True))
+    return case.causal, (case.left, case.right), case.scale, None, bool(case.lse), case.target, numbers
 
 
 def expected(case: Case, inputs: Inputs, arch: str) -> dict[str, Bounded]:
@@ -136,12 +159,22 @@ class Rows:
         self.q = as_float64(span.of_q(inputs.operands.q, packed=case.packed)[:, head])
         self.k, self.v = (as_float64(each[:, head_kv]) for each in (all_k, all_v))
         self.length, self.step = step_of(case.type, arch)
-        self.scale = case.head**-0.5 if case.scale is None else case.scale
+        factors = [
+            number if array is None else float(array[span.index, head_kv])
+            for number, array in zip(case.factors, inputs.operands[-3:], strict=True)
+        ]
+        self.scale = (case.head**-0.5 if case.scale is None else case.scale) * factors[0] * factors[1]
+        self.factor = factors[2]
         diagonal = np.arange(len(self.q))[:, None] + len(self.k) - len(self.q)
         self.seen = seen(np.arange(len(self.k)) - diagonal, case.left, case.last)
         self.scores = self.q @ self.k.T * self.scale
-        absolute = sizes(self.q, case.type) @ sizes(self.k, case.type).T
-        self.score_errors = repeated(self.step, ceil(case.head / self.length)) * absolute * self.scale + SMALLEST_F32
+        q_sizes, k_sizes = sizes(self.q, case.type), sizes(self.k, case.type).T
+        if case.type == "e4m3":
+            steps = [slice(at, at + self.length) for at in range(0, case.head, self.length)]
+            errors = sum_errors(self.q, self.k.T, q_sizes, k_sizes, steps, self.step, 0.0)
+        else:
+            errors = repeated(self.step, ceil(case.head / self.length)) * (q_sizes @ k_sizes)
+        self.score_errors = errors * self.scale + SMALLEST_F32
 
     def attend(self, blocks: Division) -> dict[str, Bounded]:
         """Return O and the logarithms of the sums, with their allowed errors."""
@@ -160,7 +193,8 @@ class Rows:
         number, bits = blocks.blocks(count), max(1.0, log2(max(count, 1)))
         largest = np.where(self.seen, abs(self.scores) + self.score_errors, 0).max(-1, keepdims=True, initial=0)
         largest = largest * LOG2_E * (1 + 2 * F32)
-        exponents = LOG2_E * self.score_errors + (number + 5) * F32 * (1 + number * F32) * largest
+        roundings = number + (9 if blocks.shift else 5)
+        exponents = LOG2_E * self.score_errors + roundings * F32 * (1 + number * F32) * (largest + blocks.shift)
         exponentials = number
         if blocks.parts > 1:
             # The logarithm of a part, its difference from the largest one, and the shift of the part's maximum.
@@ -170,15 +204,8 @@ class Rows:
         relative = relative + (1 + relative) * repeated(EX2, exponentials)
         relative = relative + (1 + relative) * repeated(F32, number + blocks.parts)
 
-        unit, least = rounding(case.type)
-        v_sizes = sizes(self.v, case.type)
-        rounded = relative + (1 + relative) * unit
-        steps = blocks.blocks(count) * ceil(blocks.keys / self.length)
-        # Weights that are subnormal in the type, or zero because of .ftz, have absolute errors.
-        lost = (least + (number + 1) * SMALLEST_F32) * abs(self.v).sum(0) / safe
-        smallest = smallest_normal(case.type) * v_sizes.sum(0) / safe
-        absolute = (weights * (1 + rounded)) @ v_sizes + smallest + lost
-        numerator = (weights * rounded) @ abs(self.v) + lost + repeated(self.step, steps) * absolute
+        rounded = relative + (1 + relative) * rounding(case.type)[0]
+        numerator = self._value_errors(weights, rounded, safe, blocks)
         chains = repeated(F32, blocks.keys / 8 + 2 * number + 2)
         divisor = (weights * (relative + (1 + relative) * chains)).sum(-1, keepdims=True)
         divisor = divisor + count * (number + 1) * SMALLEST_F32
@@ -186,14 +213,41 @@ class Rows:
             errors = np.where(divisor < 1, (numerator + abs(values) * divisor) / (1 - divisor), np.inf)
             in_logarithm = np.where(divisor < 1, -np.log1p(-divisor), np.inf)[:, 0]
         quotients = 1 + (blocks.parts > 1)
-        quotient = repeated(RCP, quotients) + repeated(F32, quotients)
+        quotient = repeated(RCP, quotients) + repeated(F32, quotients + (3 if case.type == "e4m3" else 0))
         errors = errors + (abs(values) + errors) * quotient * (1 + quotient)
-        allowed = np.where(empty, 0, final(values, errors, case.type))
+        values, errors = values * self.factor, errors * self.factor
+        allowed = np.where(empty, 0, final(values, errors, case.result_type))
 
         finite = np.where(np.isinf(logarithms), 0, abs(logarithms))
-        of_sum = in_logarithm + LN_2 * (LG2 * bits + F32 * largest[:, 0]) + F32 * finite * (1 + F32)
+        of_sum = (
+            in_logarithm + LN_2 * ((LG2 + F32) * (bits + blocks.shift) + F32 * largest[:, 0]) + F32 * finite * (1 + F32)
+        )
         lse_allowed = of_sum + 2 * F32 * (finite + of_sum)
         return {"o": (values, allowed), "lse": (logarithms, np.where(empty[:, 0], 0, lse_allowed))}
+
+    def _value_errors(self, weights: Floats, rounded: Floats, totals: Floats, blocks: Division) -> Floats:
+        """Return bounds on the errors of the weighted sums of V, relative to the sums of the weights.
+
+        `rounded` are the relative errors of the weights, without those of subnormal weights. `totals` are the sums of
+        the weights, in which the largest weight is 1.
+        """
+        case, count, number = self.case, len(self.k), blocks.blocks(len(self.k))
+        magnitudes, v_sizes = abs(self.v), sizes(self.v, case.type)
+        # Weights that are subnormal in the type, or zero because of .ftz, have absolute errors.
+        lost = (rounding(case.type)[1] * 2.0**-blocks.shift + (number + 1) * SMALLEST_F32) / totals
+        smallest = smallest_normal(case.type) * 2.0**-blocks.shift / totals
+        errors = (weights * rounded) @ magnitudes + lost * magnitudes.sum(0)
+        if case.type != "e4m3":
+            steps = number * ceil(blocks.keys / self.length)
+            absolute = (weights * (1 + rounded)) @ v_sizes + smallest * v_sizes.sum(0) + lost * magnitudes.sum(0)
+            return errors + repeated(self.step, steps) * absolute
+        largest, found = weights * (1 + rounded) + smallest, np.zeros_like(errors)
+        for keys in blocks.groups(count):
+            parts, v = weights[:, keys], self.v[keys]
+            first = (parts * rounded[:, keys]) @ abs(v) + lost * abs(v).sum(0)
+            steps = blocks.steps(len(v), self.length)
+            found += sum_errors(parts, v, largest[:, keys], v_sizes[keys], steps, self.step, first)
+        return found * (1 + repeated(F32, number))
 
 
 def seen(distance: Array, left: int | None, right: int | None) -> Array:

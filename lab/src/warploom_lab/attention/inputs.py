@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from warploom.kernels.attention_problem import AttentionOperands
-from warploom.kernels.plan import DTYPES
+from warploom.kernels.plan import ALIGNMENT, DTYPES
 from warploom_lab.attention.case import Case
 from warploom_lab.problems.results import Array, described_digest, filled, written_outside
 
 _SHARP = 4.0  # factor of Q and K that makes scores of some hundreds
-_TINY = 2.0**-18  # factor that makes most numbers subnormal in f16
+_TINY = {"bf16": 2.0**-18, "f16": 2.0**-18, "e4m3": 2.0**-8}  # factors that make most numbers subnormal, but in bf16
+_LARGEST_E4M3 = 448.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def make_inputs(case: Case) -> Inputs:
         q, k, v = (_placed(shape, dtype, case.storage)[0] for shape in shapes)
     lengths = np.array(case.keys, np.int32) if case.lengths else None
     ends = [np.cumsum(each).astype(np.int32) if case.packed else None for each in (case.tokens, case.keys)]
-    operands = AttentionOperands(q, k, v, None, None, ends[0], ends[1], lengths, table)
+    operands = AttentionOperands(q, k, v, None, None, ends[0], ends[1], lengths, table, *_factor_arrays(case))
     do = _placed((*shapes[0][:-1], case.head_v), dtype, case.storage)[0] if case.gradients else None
     if do is not None and case.packed:
         # Gradients do not support NaNs in rows that follow a packed sequence.
@@ -147,7 +148,7 @@ def _values(draw: np.random.Generator, case: Case, shape: tuple[int, ...], name:
     if kind == "large":
         values *= _SHARP if name in "qk" else 100.0
     elif kind == "tiny":
-        values *= 1.0 if name == "q" else _TINY
+        values *= 1.0 if name == "q" else _TINY[case.type]
     elif kind == "one-hot" and name in "qk":
         place = draw.integers(0, shape[-1], shape[:-1])
         values = (np.arange(shape[-1]) == place[..., None]) * np.float32(8)
@@ -155,14 +156,27 @@ def _values(draw: np.random.Generator, case: Case, shape: tuple[int, ...], name:
         values = np.broadcast_to(values[:1], shape) if len(values) else values
     elif kind == "graded" and name == "k":
         values *= np.linspace(0, 4, shape[0], dtype=np.float32)[:, None, None]
-    return values
+    return np.clip(values, -_LARGEST_E4M3, _LARGEST_E4M3) if case.type == "e4m3" else values
+
+
+def _factor_arrays(case: Case) -> Iterator[Array | None]:
+    """Return the arrays of scale factors of Q, K and V, or None.
+
+    Shape: (sequences, heads of K), with contiguous sequences.
+    """
+    draw = np.random.default_rng([case.seed, case.number, 1])
+    for name, factor in zip("qkv", case.factors, strict=True):
+        if name in case.factor_arrays:
+            yield (factor * draw.uniform(0.5, 1.5, (case.heads_kv, len(case.tokens)))).astype(np.float32).T
+        else:
+            yield None
 
 
 def _results(case: Case, operands: AttentionOperands) -> dict[str, Given]:
     """Return the arrays for results by name."""
     given: dict[str, Given] = {}
     if case.out is not None:
-        dtype = DTYPES[case.type]
+        dtype = DTYPES[case.result_type]
         q, k, v = (each.shape for each in operands[:3])
         shapes = {"dq": q, "dk": k, "dv": v} if case.gradients else {"o": (*q[:-1], case.head_v)}
         for name, shape in shapes.items():
@@ -183,8 +197,9 @@ def _placed(shape: tuple[int, ...], dtype: np.dtype[Any], storage: str) -> tuple
     """Return an array of NaNs with the storage `storage`, and the memory around it."""
     *batch, tokens, heads, head = shape
     if storage == "wide":
-        memory = filled((*batch, tokens + 3, heads + 1, head + 16), dtype)
-        return memory[..., 2 : 2 + tokens, :heads, 8 : 8 + head], memory
+        unit = ALIGNMENT // dtype.itemsize
+        memory = filled((*batch, tokens + 3, heads + 1, head + 2 * unit), dtype)
+        return memory[..., 2 : 2 + tokens, :heads, unit : unit + head], memory
     if storage == "heads":
         memory = filled((*batch, heads, tokens, head), dtype)
         return memory.swapaxes(-2, -3), memory

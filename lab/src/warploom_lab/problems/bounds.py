@@ -1,5 +1,6 @@
 """Errors of single operations of the kernels, from which bounds on their results follow."""
 
+from collections.abc import Iterable
 from math import expm1, log1p
 from typing import Any, cast
 
@@ -49,11 +50,34 @@ def sizes(values: Floats, word: str) -> Floats:
 def step_of(word: str, arch: str) -> tuple[int, float]:
     """Return the number of products in a step of a matrix unit, and the error of a step.
 
-    A step adds L products to a sum in f32. It truncates each of these L + 1 terms at F bits below the largest exponent,
-    and the total to f32. The error is relative to the sum of the absolute values of all products.
+    A step adds L products to a sum. It truncates each of these L + 1 terms at F bits below the largest exponent, and
+    the total to f32, or to 13 bits for e4m3. The error is relative to the largest magnitude among the products, the sum
+    and the total. It is therefore also relative to the sum of the absolute values of all products.
     """
-    model = select(arch, "warp", word, word, "f32")
-    return model.length, (model.length + 1) * 2.0**-model.fraction + 2.0**-23
+    model = select(arch, "warpgroup" if word == "e4m3" else "warp", word, word, "f32")
+    bits = 23 if model.accumulator == "f32" else 13
+    return model.length, (model.length + 1) * 2.0**-model.fraction + 2.0**-bits
+
+
+def sum_errors(
+    a: Floats, b: Floats, sizes_a: Floats, sizes_b: Floats, steps: Iterable[slice], error: float, first: Floats | float
+) -> Floats:
+    """Return bounds on the errors of A B, if a matrix unit adds the products in steps with the error `error` each.
+
+    A step is a slice of the columns of A and of the rows of B. `sizes_a` and `sizes_b` are bounds on the magnitudes of
+    the elements that the unit multiplies. `first` is a bound on the error of each partial sum that results from errors
+    of the elements. The returned bounds include it. They are smaller than bounds from sums of absolute values.
+
+    Shapes: A (M, K), B (K, N), the result (M, N).
+    """
+    total = np.zeros((len(a), b.shape[1]))
+    errors = total + first
+    for step in steps:
+        products = sizes_a[:, step].max(-1, initial=0)[:, None] * sizes_b[step].max(0, initial=0)
+        before, total = total, total + a[:, step] @ b[step]
+        largest = np.maximum(products, np.maximum(abs(before), abs(total)) + errors)
+        errors = errors + error * (1 + error) * largest
+    return errors
 
 
 def final(value: Floats, error: Floats, word: str) -> Floats:
