@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -14,8 +15,8 @@ import warploom as wl
 from warploom.cli import bench, main
 from warploom.gpu import DeviceFault, State, Timing
 from warploom.kernels.hopper.cost_model import choose
-from warploom.kernels.timing.cublas import KINDS, Kind
-from warploom.kernels.timing.speed import Case, Comparison, WrongResult
+from warploom.kernels.timing.cases import KINDS, Case, Kind, draw
+from warploom.kernels.timing.speed import Comparison, WrongResult
 
 STATE = State(1410, 3201, 699.6, 61)
 HINT = "\n  hint: `warploom bench gemm --help` lists the arguments\n"
@@ -26,10 +27,9 @@ ABOUT: dict[str, Any] = {
 
 
 def compared(name: str, m: int, n: int, k: int, ours: float, theirs: float) -> Comparison:
-    kind = KINDS[name]
-    problem = kind.problem(m, n, k)
-    plan, share = choose(problem, kind.plan(problem))
-    return Comparison(Case(kind, m, n, k), plan.tile, share, Timing((ours,)), Timing((theirs,)), 10, 2, 0.01, STATE)
+    case = Case(KINDS[name], m, n, k)
+    plan, share = choose(case.problem, case.plan)
+    return Comparison(case, plan.tile, share, Timing((ours,)), Timing((theirs,)), 10, 2, 0.01, STATE)
 
 
 FOUND = [
@@ -55,6 +55,8 @@ FOUND = [
         ),
         (["--shapes", "4096x4096"], f"error[usage]: --shapes: found '4096x4096'; {SHAPE}\n"),
         (["--shapes", "64x64x64,0x1x1"], f"error[usage]: --shapes: found '0x1x1'; {SHAPE}\n"),
+        (["--shapes", "8x8x8", "--draw", "1"], "error[usage]: found --draw and --shapes; expected one of them\n"),
+        (["--draw", "-1"], f"error[usage]: --draw: found '-1'; expected an integer of at least 0{HINT}"),
         (["--repetitions", "0"], f"error[usage]: --repetitions: found '0'; expected an integer of at least 1{HINT}"),
         (["--svg", "no/where.svg"], "error[usage]: --svg: no/where.svg cannot be written: there is no folder no\n"),
         (["--json", "."], "error[usage]: --json: . cannot be written: it is a folder\n"),
@@ -75,9 +77,9 @@ def test_a_report_says_everything(capsys: pytest.CaptureFixture[str]) -> None:
         "a <GPU>, driver 580.159.04, CUDA 13.0, PyTorch 2.11",
         "before: SM 1410 MHz, memory 3201 MHz, power 700 W, temperature 61 °C",
         "after: SM 1410 MHz, memory 3201 MHz, power 700 W, temperature 61 °C",
-        "type M N K ours, TFLOP/s PyTorch 2.11 ratio tile",
+        "type M x N x K ours, TFLOP/s PyTorch 2.11 ratio tile",
         *(
-            f"{each.case.kind.name} {each.case.m} {each.case.n} {each.case.k} {rates} "
+            f"{each.case.kind.name} {each.case.m}x{each.case.n}x{each.case.k} {rates} "
             + bench.tile_text(each.tile, each.schedule.split)
             for each, rates in zip(
                 FOUND, ["687.2 654.5 1.050", "193.3 241.6 0.800", "1374.4 1099.5 1.250"], strict=True
@@ -94,12 +96,12 @@ def test_a_sparse_kind_stands_in_a_table_of_its_own_beside_our_dense_kernel(
     sparse = compared("f16-sparse", 8192, 8192, 8192, 1000.0, 1600.0)
     bench.report([FOUND[0], sparse], ABOUT, STATE, STATE, tmp_path / "x.json", tmp_path / "x.svg")
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    heads = [number for number, line in enumerate(lines) if line.startswith("type M N K")]
+    heads = [number for number, line in enumerate(lines) if line.startswith("type M x N x K")]
     assert [lines[number] for number in heads] == [
-        "type M N K ours, TFLOP/s PyTorch 2.11 ratio tile",
-        "type M N K ours, TFLOP/s our dense ratio tile",
+        "type M x N x K ours, TFLOP/s PyTorch 2.11 ratio tile",
+        "type M x N x K ours, TFLOP/s our dense ratio tile",
     ]
-    assert lines[heads[1] + 1].startswith("f16-sparse 8192 8192 8192 1099.5 687.2 1.600")
+    assert lines[heads[1] + 1].startswith("f16-sparse 8192x8192x8192 1099.5 687.2 1.600")
     assert lines[-1] == "f16-sparse beside our dense: geometric mean 1.600, smallest 1.600 (8192x8192x8192)"
     written = json.loads((tmp_path / "x.json").read_text())
     assert [each["beside"] for each in written["results"]] == ["peer", "our dense"]
@@ -145,6 +147,7 @@ def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
 
 def test_a_tile_in_words() -> None:
     assert bench.tile_text(FOUND[0].tile, 0).startswith(f"{FOUND[0].tile.rows}x{FOUND[0].tile.columns}")
+    assert bench.tile_text(replace(bench_tile(), rows=128, blocks=2), 0) == "128x128, 2 blocks, pingpong, cluster 2"
     assert bench.tile_text(bench_tile(), 12) == "64x128, pingpong, cluster 2, 12 split"
 
 
@@ -214,7 +217,7 @@ def test_what_fails_takes_nothing_from_what_was_found(
     monkeypatch.setattr("warploom.gpu.state", lambda gpu: STATE)
     monkeypatch.setattr("warploom.gpu.measure", measure)
     monkeypatch.setattr("warploom.kernels.gemm", ours)
-    monkeypatch.setattr("warploom.kernels.timing.cublas.PEERS", {"torch": Failing})
+    monkeypatch.setattr("warploom.kernels.timing.cublaslt.PEERS", {"torch": Failing})
     monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
     shapes = ",".join(f"{m}x64x64" for m in rows)
     file = tmp_path / "x.json"
@@ -224,3 +227,32 @@ def test_what_fails_takes_nothing_from_what_was_found(
     assert "bf16: geometric mean 1.250, smallest 1.250 (32x64x64)" in said.out
     assert said.err.endswith(told)
     assert len(json.loads(file.read_text())["results"]) == timed
+
+
+def test_random_cases_are_timed_and_recorded(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[Any] = []
+
+    def ours(bench: Any, case: Case, gemm: Any, state: Any) -> Comparison:
+        asked.append((case.kind.name, case.size))
+        plan, share = choose(case.problem, case.plan)
+        return Comparison(case, plan.tile, share, Timing((1.0,)), Timing((2.0,)), 10, 2, 0.01, STATE)
+
+    monkeypatch.setattr("warploom.gpu.Gpu", Here)
+    monkeypatch.setattr("warploom.gpu.state", lambda gpu: STATE)
+    monkeypatch.setattr("warploom.kernels.timing.speed.compare", ours)
+    monkeypatch.setattr("warploom.kernels.timing.cublaslt.PEERS", {"cublaslt": NumPy})
+    file = tmp_path / "x.json"
+    options = ["--types", "f16,tf32", "--draw", "5", "--count", "40", "--peer", "cublaslt", "--json", str(file)]
+    assert main(["bench", "gemm", *options]) == 0
+    drawn = draw(5, 40, [KINDS["f16"], KINDS["tf32"]])
+    assert asked == [(each.kind.name, each.size) for each in drawn]
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert all(any(line.startswith(f"{name} {size} ") for line in lines) for name, size in asked)
+    written = json.loads(file.read_text())
+    assert written["draw"] == 5
+    assert [
+        Case(KINDS[each["type"]], *(each[name] for name in ("m", "n", "k", "a_major", "b_major", "batch")))
+        for each in written["results"]
+    ] == drawn

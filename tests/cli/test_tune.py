@@ -10,15 +10,13 @@ from warploom.cli import main, tune
 from warploom.gpu import Timing
 from warploom.kernels import Tile
 from warploom.kernels.hopper.tuned_tiles import Tuned, keep, key_of, record_file
-from warploom.kernels.timing.cublas import KINDS
-from warploom.kernels.timing.speed import Case
+from warploom.kernels.timing.cases import KINDS, Case
 from warploom.kernels.timing.tuning import Outcome, Trial, candidates
 
 HINT = "\n  hint: `warploom tune --help` lists the arguments\n"
 SHAPE = "expected M, N and K such as 4096x2112x7168\n  hint: `warploom tune --help` lists the arguments"
-KIND = KINDS["bf16"]
-PROBLEM = KIND.problem(4096, 2112, 7168)
-PLAN = KIND.plan(PROBLEM)
+CASE = Case(KINDS["bf16"], 4096, 2112, 7168)
+PROBLEM, PLAN = CASE.problem, CASE.plan
 
 
 @pytest.fixture(autouse=True)
@@ -87,7 +85,7 @@ def test_the_table_says_what_was_and_what_is(capsys: pytest.CaptureFixture[str])
         Trial(first, Timing((180.0,)), 0.01),
         Trial(third, None, 4.0),
     )
-    assert tune.report(Outcome(Case(KIND, 4096, 2112, 7168), tried, first, second)) == 1
+    assert tune.report(Outcome(CASE, tried, first, second)) == 1
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     names = [tune.tile_text(each.plan.tile, each.schedule.split) for each in (second, first, third)]
     assert lines == [
@@ -98,5 +96,5 @@ def test_the_table_says_what_was_and_what_is(capsys: pytest.CaptureFixture[str])
         f"{names[2]} wrong {third.estimate:.2f}",
         "1 of 3 tiles give wrong results and are not chosen",
     ]
-    assert tune.report(Outcome(Case(KIND, 4096, 2112, 7168), tried[:1], second, second)) == 0
+    assert tune.report(Outcome(CASE, tried[:1], second, second)) == 0
     assert "before and now" in capsys.readouterr().out

@@ -12,7 +12,8 @@ from kernels.operand_types import OPERANDS
 from warploom.gpu import Timing
 from warploom.kernels.plan import DTYPES
 from warploom.kernels.sparse import compress, prune
-from warploom.kernels.timing.cublas import KINDS, Kind, Matrices
+from warploom.kernels.timing.cases import KINDS, Case, Kind
+from warploom.kernels.timing.cublas import Matrices, Multiply
 
 
 class NumPy:
@@ -27,12 +28,12 @@ class NumPy:
     def settings(self) -> Generator[None]:
         yield
 
-    def matrices(self, kind: Kind, m: int, n: int, k: int, seed: int) -> Matrices:
+    def matrices(self, case: Case, seed: int) -> Matrices:
         self.made += 1
-        dice = np.random.default_rng(seed)
-        a, b = (dice.normal(size=(rows, k)) * (40 if kind.operand == "s8" else 1) for rows in (m, n))
+        kind, dice = case.kind, np.random.default_rng(seed)
+        a, b = (dice.normal(size=(rows, case.k)) * (40 if kind.operand == "s8" else 1) for rows in (case.m, case.n))
         dtype = OPERANDS[kind.operand]
-        a, b, d = a.astype(dtype), b.astype(dtype).T, np.empty((m, n), DTYPES[kind.result])
+        a, b, d = a.astype(dtype), b.astype(dtype).T, np.empty((case.m, case.n), DTYPES[kind.result])
         a = prune(a) if kind.sparse else a
         return Matrices(a, b, d, compress(a) if kind.sparse else None)
 
@@ -41,6 +42,9 @@ class NumPy:
             d[...] = (a.astype(np.float64) @ b.astype(np.float64)).astype(d.dtype)
 
         return multiply
+
+    def choices(self, case: Case) -> Sequence[Multiply]:
+        return [self.multiply(case.kind)]
 
     def difference(self, first: Any, second: Any) -> float:
         x, y = first.astype(np.float64), second.astype(np.float64)

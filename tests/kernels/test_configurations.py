@@ -80,4 +80,4 @@ def test_the_checker_has_no_findings(plan: AnyPlan) -> None:
 
 @pytest.mark.parametrize(("plan", "schedule"), list(zip(sample(3), (*SCHEDULES, "eager"), strict=True)), ids=str)
 def test_a_small_instance_is_correct(plan: AnyPlan, schedule: str) -> None:
-    assert run_instance(plan, schedule, cut=True) == []
+    assert run_instance(plan, schedule) == []

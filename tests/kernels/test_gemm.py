@@ -12,7 +12,7 @@ from kernels.operand_types import OPERANDS
 
 import warploom as wl
 from warploom.kernels import Plan, Tile, gemm
-from warploom.kernels.hopper.cost_model import choose, microseconds, schedules
+from warploom.kernels.hopper.cost_model import TileSchedule, choose, configurations, microseconds, schedules
 from warploom.kernels.hopper.dispatch import HopperDispatch
 from warploom.kernels.hopper.gemm import gemm as kernel
 from warploom.kernels.plan import ACCUMULATORS, DTYPES, Epilogue
@@ -83,33 +83,54 @@ def test_an_activation_is_right(name: str, function: Any, device: Any) -> None:
     np.testing.assert_allclose(d, function(0.1 * product(first, second)), rtol=2e-3, atol=1e-5)
 
 
+TALL = Tile(128, 64, 2, blocks=2)
+TURNS = Tile(64, 80, 3, pingpong=True, buffers=1)
+ADDED = Epilogue(addend="bf16")
+
+
 @pytest.mark.parametrize("schedule", ["lazy", "random:4"])
 @pytest.mark.parametrize(
-    ("plan", "sizes", "cut"),
+    ("plan", "sizes", "clusters", "cut"),
     [
-        (Plan(tile=Tile(128, 64, 2)), (200, 130, 200), True),
-        (Plan(tile=Tile(128, 64, 2, cluster=2), b_major="k"), (500, 100, 200), True),
-        (Plan("tf32", "tf32", d="f32", tile=Tile(64, 80, 3, pingpong=True, buffers=1)), (130, 200, 100), False),
-        (Plan(d="e4m3", epilogue=Epilogue(addend="e4m3"), tile=SMALL), (70, 72, 64), False),
-        (Plan("e4m3", "e4m3", promotion_stages=2, tile=SMALL), (64, 64, 700), True),
+        (Plan(tile=Tile(128, 64, 2)), (200, 130, 200), 4, 6),
+        (Plan(tile=Tile(128, 64, 2, cluster=2), b_major="k"), (500, 100, 200), 3, 4),
+        (Plan("tf32", "tf32", d="f32", tile=TURNS), (130, 200, 100), 3, 0),
+        (Plan("tf32", "tf32", d="f32", tile=TURNS, epilogue=Epilogue(addend="f32")), (130, 200, 100), 4, 5),
+        (Plan(d="e4m3", epilogue=Epilogue(addend="e4m3"), tile=SMALL), (70, 72, 64), 3, 0),
+        (Plan("e4m3", "e4m3", promotion_stages=2, tile=SMALL), (64, 64, 700), 3, 1),
+        # Two blocks of 64 rows for each consumer.
+        (Plan(tile=TALL), (200, 130, 130), 2, 0),
+        (Plan(a_major="m", b_major="n", tile=replace(TALL, rows=256), epilogue=ADDED), (300, 72, 136), 2, 0),
+        (Plan(tile=replace(TALL, cluster=2), epilogue=ADDED), (300, 100, 200), 2, 3),
+        (Plan(d="f32", tile=replace(TALL, pingpong=True, buffers=1)), (200, 130, 130), 2, 0),
+        (Plan(tile=replace(TALL, pingpong=True, buffers=1), epilogue=ADDED), (200, 130, 200), 4, 5),
+        # Tiles with as many parts as quads, and with more. A quad consists of 8 columns of a block.
+        (Plan(tile=SMALL), (64, 64, 512), 8, 1),
+        (Plan(tile=SMALL, epilogue=ADDED), (70, 64, 640), 20, 2),
+        (Plan("f16", "f16", "f16", "f16", tile=SMALL), (64, 45, 640), 10, 1),
     ],
 )  # fmt: skip
-def test_kernels_are_legal_and_silent(plan: Plan, sizes: tuple[int, int, int], cut: bool, schedule: str) -> None:
+def test_kernels_are_legal_and_silent(
+    plan: Plan, sizes: tuple[int, int, int], clusters: int, cut: int, schedule: str
+) -> None:
+    """The first `cut` tiles are cut along K. Afterwards their counters are 0 again."""
     m, n, k = sizes
-    first, second = operands(plan.a, plan.b, m, n, k)
+    first, second = operands(plan.a, plan.b, m, n, k, plan.a_major, plan.b_major)
     asked = problem_of(first, second)
-    plan = replace(plan, unaligned=asked.is_unaligned(plan.d))
+    plan = replace(plan, unaligned=asked.is_unaligned(plan.d), cut=cut > 0)
     even = next(iter(schedules(asked, plan)))
-    share = replace(even, ctas=3 * plan.tile.cluster, split=even.tiles if cut else 0)
+    assert cut <= even.tiles
+    share = replace(even, ctas=clusters * plan.tile.cluster, split=cut)
     dispatch, built = HopperDispatch(asked, plan, share), kernel.at(plan=plan)
     d = matrix(0, m, n, DTYPES[plan.d])
     c = matrix(4, m, n, DTYPES[plan.d]) if plan.epilogue.addend else None
+    args = dispatch.arguments(Operands(first, second, c), d, d if d.base is None else d.base, 1.0, 1.0)
     run = wl.launch(
         built.module,
         grid=share.ctas,
         block=plan.tile.threads,
         shared=built.shared,
-        args=dispatch.arguments(Operands(first, second, c), d, d if d.base is None else d.base, 1.0, 1.0),
+        args=args,
         schedule=schedule,
         sanitize=True,
     )
@@ -118,6 +139,28 @@ def test_kernels_are_legal_and_silent(plan: Plan, sizes: tuple[int, int, int], c
     wanted = product(first, second) + (0 if c is None else c.astype(np.float64))
     limit = 448 if plan.d == "e4m3" else np.inf
     np.testing.assert_array_equal(d.astype(np.float64), np.minimum(wanted, limit).astype(d.dtype).astype(np.float64))
+    partial, flags = args[4:6]
+    assert (flags.size, flags.any(), partial.any()) == (
+        cut * plan.tile.cluster * plan.tile.tile_consumers,
+        False,
+        cut > 0,
+    )
+
+
+@pytest.mark.parametrize(
+    ("tile", "message"),
+    [
+        (Tile(128, 64, 2, blocks=3), "a consumer has 3 blocks; expected 1, or 2 without a sparse A and block scales"),
+        (Tile(64, 64, 2, blocks=2), "the tile has 64 rows in blocks of 128; expected 128 or 256"),
+        (Tile(384, 64, 2, blocks=2), "the tile has 384 rows in blocks of 128; expected 128 or 256"),
+        (replace(TALL, rows=256, pingpong=True), "the pingpong tile has 256 rows in blocks of 128; expected 128"),
+        (replace(TALL, columns=208), "each thread of 1 consumers has 208 registers of accumulators; expected at most"),
+    ],
+)  # fmt: skip
+def test_tiles_with_two_blocks_that_are_refused(tile: Tile, message: str) -> None:
+    with pytest.raises(wl.UsageError) as error:
+        Plan(tile=tile)
+    assert message in str(error.value)
 
 
 PAIRS = (
@@ -159,3 +202,26 @@ def test_the_model_takes_the_quickest_of_what_it_knows(sizes: tuple[int, int, in
     chosen = microseconds(asked, plan, share)
     assert all(chosen <= microseconds(asked, Plan(), each) for each in schedules(asked, Plan()))
     assert share.ctas <= 132 * plan.ctas_per_sm
+
+
+def test_a_schedule_with_cut_tiles_fits_a_smaller_gpu() -> None:
+    """All CTAs that wait for each other must run at once, in whole clusters. Other launches may have more CTAs."""
+    cut = TileSchedule(ctas=132, split=40, tiles=40, stages=64)
+    assert cut.limited(Tile(), 132) == cut
+    assert cut.limited(Tile(), 114).ctas == 114
+    # On an H200, 120 CTAs of clusters of four run at once: 103.6 of 114 multiprocessors.
+    assert cut.limited(Tile(cluster=4), 114).ctas == 100
+    assert replace(cut, ctas=32).limited(Tile(cluster=2), 20).ctas == 20
+    whole = replace(cut, split=0)
+    assert whole.limited(Tile(cluster=4), 20) == whole
+
+
+@pytest.mark.parametrize("sizes", [(4096, 2112, 7168), (128, 7168, 16384), (48, 4096, 4096), (2, 512, 512)])
+def test_the_number_of_cut_tiles_distinguishes_the_schedules_of_a_tile(sizes: tuple[int, int, int]) -> None:
+    """Files of tuned tiles name a schedule by this number."""
+    asked = Problem(*sizes, 1, "bf16", "bf16", "k", "k")
+    tiles = {plan for plan, _ in configurations(asked, Plan(tile=SMALL))}
+    assert tiles
+    for plan in tiles:
+        splits = [each.split for each in schedules(asked, plan)]
+        assert len(splits) == len(set(splits))

@@ -110,6 +110,7 @@ def test_each_group_has_its_columns_scaled_and_biased(device: Any) -> None:
 
 
 CLUSTERED = Plan(b_major="n", tile=Tile(64, 128, 2, cluster=2))
+TWO_BLOCKS = Plan(tile=Tile(128, 64, 2, blocks=2), epilogue=Epilogue(addend="bf16"))
 ALTERNATING = Plan(tile=Tile(64, 64, 2, pingpong=True, buffers=1), epilogue=Epilogue(addend="bf16"))
 
 
@@ -121,6 +122,8 @@ ALTERNATING = Plan(tile=Tile(64, 64, 2, pingpong=True, buffers=1), epilogue=Epil
         (CLUSTERED, 45, "random:4"),
         (ALTERNATING, 72, "lazy"),
         (ALTERNATING, 72, "random:4"),
+        (TWO_BLOCKS, 72, "lazy"),
+        (replace(TWO_BLOCKS, tile=Tile(128, 64, 2, 2, pingpong=True, buffers=1, blocks=2)), 45, "random:4"),
         (Plan("e4m3", "e4m3", d="e4m3", promotion_stages=1, tile=Tile(64, 80, 2)), 80, "lazy"),
     ],
 )
@@ -198,7 +201,11 @@ def test_an_operand_without_a_batch_is_the_same_for_all(common: str, device: Any
     ("change", "message"),
     [
         ({"broadcast": "a"}, "broadcast operands are 'a'; expected some of 'abc' in a batched plan"),
-        ({"grouped": True, "batched": True}, "a grouped plan has no batch, no sparse A and no block scales"),
+        ({"grouped": True, "cut": True}, "no tiles that are cut along K"),
+        (
+            {"grouped": True, "batched": True},
+            "a grouped plan has no batch, no sparse A, no block scales and no tiles that are cut",
+        ),
     ],
 )
 def test_plans_that_mean_nothing_are_refused(change: dict[str, Any], message: str) -> None:

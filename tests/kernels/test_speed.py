@@ -7,13 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from kernels.numpy_peer import Clock, NumPy
 
 import warploom as wl
 from warploom.gpu import State, Timing
 from warploom.kernels import Compressed, decompress, gemm
-from warploom.kernels.timing.cublas import KINDS, Kind, Matrices, default_kinds, library_errors
-from warploom.kernels.timing.speed import Bench, Case, Comparison, WrongResult, compare, record, summary
+from warploom.kernels.plan import size_of
+from warploom.kernels.timing.cases import KINDS, Case, Kind, default_kinds, draw
+from warploom.kernels.timing.cublas import Matrices, library_errors
+from warploom.kernels.timing.speed import Bench, Comparison, WrongResult, compare, record, summary
 
 STATE = State(1500, 3201, 690.0, None)
 
@@ -77,9 +81,8 @@ def test_a_sparse_kind_is_compared_with_the_library_and_timed_beside_our_dense_k
 @pytest.mark.parametrize(("size", "sets"), [((4096, 4096, 4096), 2), ((64, 8192, 2048), 5), ((64, 64, 64), 8)])
 def test_matrices_that_take_turns_pass_the_cache(size: tuple[int, int, int], sets: int) -> None:
     class Counting(NumPy):
-        def matrices(self, kind: Kind, m: int, n: int, k: int, seed: int) -> Matrices:
-            made = super().matrices(kind, 16, 16, 16, seed)
-            return replace(made, d=made.d)
+        def matrices(self, case: Case, seed: int) -> Matrices:
+            return super().matrices(replace(case, m=16, n=16, k=16), seed)
 
     peer = Counting()
 
@@ -109,9 +112,9 @@ def test_what_was_there_before_is_no_result(lazy: str) -> None:
     """D has the right elements already, and one side writes none."""
 
     class Filled(NumPy):
-        def matrices(self, kind: Kind, m: int, n: int, k: int, seed: int) -> Matrices:
-            made = super().matrices(kind, m, n, k, seed)
-            super().multiply(kind)(made.a, made.b, made.d)
+        def matrices(self, case: Case, seed: int) -> Matrices:
+            made = super().matrices(case, seed)
+            super().multiply(case.kind)(made.a, made.b, made.d)
             return made
 
         def multiply(self, kind: Kind) -> Any:
@@ -180,7 +183,95 @@ def test_the_figures() -> None:
 
 def test_the_plan_of_a_kind_is_the_one_that_gemm_makes() -> None:
     """Promoted where bits are kept, ragged where rows of D are."""
-    accurate, fast = KINDS["e4m3-accurate"], KINDS["e4m3"]
-    assert accurate.plan(accurate.problem(64, 64, 64)).promotion_stages == 4
-    assert fast.plan(fast.problem(64, 64, 64)).promotion_stages == 0
-    assert fast.plan(fast.problem(64, 61, 64)).unaligned
+    accurate, fast = (Case(KINDS[name], 64, 61, 64) for name in ("e4m3-accurate", "e4m3"))
+    assert accurate.plan.promotion_stages == 4
+    assert fast.plan.promotion_stages == 0
+    assert fast.plan.unaligned
+    assert not replace(fast, n=64).plan.unaligned
+    across = Case(KINDS["f16"], 64, 64, 64, "m", "n", 3)
+    assert (across.plan.a_major, across.plan.b_major, across.plan.batched) == ("m", "n", True)
+
+
+class Several(NumPy):
+    """A peer with several functions for a case. The one at place `wrong` forgets an element."""
+
+    def __init__(self, count: int, wrong: int = -1) -> None:
+        super().__init__()
+        self.count, self.wrong, self.called = count, wrong, list[int]()
+
+    def choices(self, case: Case) -> list[Any]:
+        return [self.choice(number) for number in range(self.count)]
+
+    def choice(self, number: int) -> Any:
+        def multiply(a: Any, b: Any, d: Any) -> None:
+            self.called.append(number)
+            d[...] = a.astype(np.float64) @ b.astype(np.float64)
+            if number == self.wrong:
+                d[1, 1] += 100
+
+        return multiply
+
+
+@pytest.mark.parametrize("fastest", [0, 2])
+def test_the_fastest_function_of_the_library_is_the_reference(fastest: int) -> None:
+    times = {str(number): 50.0 for number in range(3)} | {str(fastest): 20.0, "ours": 10.0, "theirs": 20.0}
+    clock, peer = Clock(**times), Several(3, wrong=1)
+    found = compared_by(clock, Case(KINDS["tf32"], 8, 8, 8), peer=peer)
+    assert isinstance(found, Comparison)
+    assert found.ratio == 2.0
+    assert peer.called == [fastest]  # whose result is compared with ours
+    assert [list(calls) for calls, _ in clock.given] == [["0", "1", "2"]] * 2 + [["ours", "theirs"]] * 2
+    assert [repetitions for _, repetitions in clock.given] == [3, 7, 3, 7]
+    peer.called.clear()
+    clock.given[-1][0]["theirs"][0](None)
+    calls = clock.given[1][0]
+    assert {len(each) for each in calls.values()} == {104}  # 13 rounds of 8 sets take 2 ms
+    for name in calls:
+        calls[name][0](None)
+    assert peer.called == [fastest, 0, 1, 2]
+
+
+def test_a_fastest_function_with_wrong_results_is_no_reference() -> None:
+    clock = Clock(**{"0": 5.0, "1": 4.0})
+    assert isinstance(compared_by(clock, Case(KINDS["tf32"], 8, 8, 8), peer=Several(2, wrong=1)), WrongResult)
+    assert len(clock.given) == 2
+
+
+def test_a_function_of_the_library_that_fails_is_a_sentence() -> None:
+    def clock(calls: Any, repetitions: int) -> Any:
+        raise RuntimeError("cublasLtMatmul returns status 15")
+
+    with pytest.raises(wl.UsageError, match="NumPy refuses tf32 8x8x8: cublasLtMatmul returns status 15"):
+        compared_by(clock, Case(KINDS["tf32"], 8, 8, 8), peer=Several(2))
+
+
+# Random cases ---------------------------------------------------------------------------------------------------
+
+
+@given(seed=st.integers(0, 2**40), names=st.lists(st.sampled_from(sorted(KINDS)), min_size=1, unique=True))
+@settings(max_examples=40, deadline=None)
+def test_random_cases_are_legal_and_within_limits(seed: int, names: list[str]) -> None:
+    kinds = [KINDS[name] for name in names]
+    cases = draw(seed, 20, kinds)
+    assert [case.kind for case in cases] == [kinds[number % len(kinds)] for number in range(20)]
+    assert cases == draw(seed, 20, kinds)
+    assert cases[:7] == draw(seed, 7, kinds)
+    for case in cases:
+        size = size_of(case.kind.operand)
+        assert case.bytes <= 2e9
+        assert 2 * case.m * case.n * case.k <= 6e12
+        contiguous = [case.k if case.a_major == "k" else case.m, case.k if case.b_major == "k" else case.n, case.n]
+        assert all(extent * size % 16 == 0 for extent in contiguous[:2])
+        assert contiguous[2] * size_of(case.kind.result) % 16 == 0
+        assert case.plan.tile.rows  # a plan that no kernel supports is refused
+        assert (case.problem.batch, case.problem.batched) == (max(case.batch, 1), case.batch > 0)
+
+
+def test_random_cases_have_every_layout_and_batches() -> None:
+    cases = draw(3, 300, [KINDS["bf16"]])
+    assert {case.a_major + case.b_major for case in cases} == {"kk", "kn", "mk", "mn"}
+    assert {case.batch for case in cases} == {0, 2, 4, 8, 16, 32}
+    assert min(case.m for case in cases) <= 4
+    assert len(set(cases)) > 290
+    assert draw(4, 300, [KINDS["bf16"]]) != cases
+    assert {case.a_major + case.b_major for case in draw(3, 300, [KINDS["tf32"], KINDS["s8"]])} == {"kk"}

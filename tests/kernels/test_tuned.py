@@ -104,6 +104,7 @@ NO_TILE = f"the entry '{KEY}' is not a tile of this release"
         (entry(tile=3), "'tile' in the file is not a table"),
         (entry(tile={"rows": 64}), NO_TILE),
         (entry(tile=TILE | {"more": 1}), NO_TILE),
+        (entry(tile={name: value for name, value in TILE.items() if name != "blocks"}), NO_TILE),  # an older release
         (entry(tile=TILE | {"rows": "64"}), NO_TILE),
         (entry(tile=TILE | {"rows": True}), NO_TILE),
         (entry(tile=TILE | {"pingpong": 1}), NO_TILE),
@@ -136,9 +137,10 @@ def test_a_tile_that_no_kernel_can_have_is_a_sentence() -> None:
 
 def test_every_field_of_a_tile_is_kept() -> None:
     odd = Tile(64, 96, 7, 2, 16, pingpong=True, buffers=1)
-    few_rows = Tile(64, 16, 5, 4, exchanged=True)
-    assert all(any(getattr(tile, field.name) != field.default for tile in (odd, few_rows)) for field in fields(Tile))
-    for tile in (odd, few_rows):
+    few_rows, tall = Tile(64, 16, 5, 4, exchanged=True), Tile(256, 128, 4, blocks=2)
+    tiles = (odd, few_rows, tall)
+    assert all(any(getattr(tile, field.name) != field.default for tile in tiles) for field in fields(Tile))
+    for tile in tiles:
         keep(GPU, KEY, Tuned(tile, 0, 1.0))
         assert read()[GPU][KEY] == Tuned(tile, 0, 1.0)
 

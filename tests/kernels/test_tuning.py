@@ -15,14 +15,13 @@ from warploom.kernels.hopper.dispatch import HopperDispatch
 from warploom.kernels.hopper.tuned_tiles import Tuned, choose_tuned, keep, key_of, read
 from warploom.kernels.prepared import PreparedGemm
 from warploom.kernels.problem import Operands
-from warploom.kernels.timing.cublas import KINDS
-from warploom.kernels.timing.speed import SIZES, Bench, Case
+from warploom.kernels.timing.cases import KINDS, SIZES, Case
+from warploom.kernels.timing.speed import Bench
 from warploom.kernels.timing.tuning import MAX_CANDIDATES, candidates, tune
 
 GPU = "NVIDIA H200"
 CASE = Case(KINDS["bf16"], 256, 192, 128)
-PROBLEM = CASE.kind.problem(CASE.m, CASE.n, CASE.k)
-PLAN = CASE.kind.plan(PROBLEM)
+PROBLEM, PLAN = CASE.problem, CASE.plan
 
 
 @pytest.fixture(autouse=True)
@@ -63,8 +62,8 @@ def tuned(launches: Launches, **times: float) -> tuple[Any, list[tuple[str, int,
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", ["bf16", "e4m3-accurate"])
 def test_candidates_are_those_the_model_takes_to_be_near(name: str, size: tuple[int, int, int]) -> None:
-    problem = KINDS[name].problem(*size)
-    plan = KINDS[name].plan(problem)
+    case = Case(KINDS[name], *size)
+    problem, plan = case.problem, case.plan
     found = candidates(problem, plan)
     best = found[0]
     assert (best.plan, best.schedule) == choose(problem, plan)

@@ -12,13 +12,13 @@ from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from warploom.kernels import Tile
-    from warploom.kernels.timing.cases import Case, Size
+    from warploom.kernels.timing.cases import Case, Kind, Size
 
 _SIZE = re.compile(r"([1-9]\d{0,6})x([1-9]\d{0,6})x([1-9]\d{0,6})", re.ASCII)
 
 
-def declare_gemms(parser: argparse.ArgumentParser) -> None:
-    """Add the options that select matrix multiplications and the library to compare with."""
+def declare_gemms(parser: argparse.ArgumentParser, peers: Sequence[str]) -> None:
+    """Add the options that select matrix multiplications and the library to compare with, one of `peers`."""
     parser.add_argument(
         "--types",
         metavar="TYPE,…",
@@ -30,9 +30,7 @@ def declare_gemms(parser: argparse.ArgumentParser) -> None:
         "--shapes", metavar="MxNxK,…", type=_sizes, help="sizes, such as 4096x2112x7168 (default: model sizes)"
     )
     parser.add_argument("--repetitions", type=at_least(1), default=20, metavar="N", help="repetitions (20)")
-    parser.add_argument(
-        "--peer", choices=("torch", "cupy"), default="torch", help="the library to compare with (torch)"
-    )
+    parser.add_argument("--peer", choices=peers, default="torch", help="the library to compare with (torch)")
 
 
 def selected_cases(options: argparse.Namespace, known: Sequence[str]) -> list[Case]:
@@ -40,13 +38,20 @@ def selected_cases(options: argparse.Namespace, known: Sequence[str]) -> list[Ca
 
     `known` has the types that --types accepts. An absent option selects everything.
     """
-    from warploom.kernels.timing.cases import KINDS, SIZES, Case, default_kinds
+    from warploom.kernels.timing.cases import SIZES, Case
+
+    return [Case(kind, *size) for kind in selected_kinds(options, known) for size in options.shapes or SIZES]
+
+
+def selected_kinds(options: argparse.Namespace, known: Sequence[str]) -> list[Kind]:
+    """Return the kinds that --types selects among `known`. Errors: UsageError."""
+    from warploom.kernels.timing.cases import KINDS, default_kinds
 
     names = options.types or default_kinds(known)
     for name in names:
         if name not in known:
             raise UsageError(f"--types: found {name!r}; expected some of {', '.join(known)}")
-    return [Case(KINDS[name], m, n, k) for name in names for m, n, k in options.shapes or SIZES]
+    return [KINDS[name] for name in names]
 
 
 def _sizes(text: str) -> list[Size]:
@@ -65,6 +70,8 @@ def tile_text(tile: Tile, split: int) -> str:
     `split` is the number of tiles that are split along K.
     """
     parts = [f"{tile.rows}x{tile.columns}"]
+    if tile.blocks > 1:
+        parts.append(f"{tile.blocks} blocks")
     if tile.exchanged:
         parts.append("exchanged")
     if tile.pingpong:

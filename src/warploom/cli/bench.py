@@ -12,8 +12,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warploom.cli._gemms import declare_gemms, selected_cases, tile_text
-from warploom.cli._options import FINDINGS, MISUSE, OK, Add, check_writable, write_text
+from warploom.cli._gemms import declare_gemms, selected_cases, selected_kinds, tile_text
+from warploom.cli._options import FINDINGS, MISUSE, OK, Add, at_least, check_writable, write_text
 from warploom.cli._progress import progress_bar
 from warploom.diagnostics import UsageError, WarploomError, render
 
@@ -28,7 +28,8 @@ _REGIMES = {"steady": {"warm_up": 0.25}, "rested": {"pause": 0.05}}
 _DESCRIPTION = """\
 Multiply matrices with Warploom's kernels and with cuBLAS, through PyTorch or CuPy, in one run on the local GPU. The
 data are random and normal. Both sides alternate and use the same matrices in turn, so that the matrices exceed the L2
-cache. Times are medians. Both results are compared before a shape is timed.
+cache. Times are medians. Both results are compared before a shape is timed. With --peer cublaslt the reference is the
+fastest of the algorithms that cuBLASLt proposes for a shape.
 """
 
 
@@ -43,7 +44,14 @@ def declare(add: Add) -> None:
         epilog="Exit status: 0 success; 1 a result is wrong; 2 no measurement was possible.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    declare_gemms(gemm)
+    declare_gemms(gemm, ("torch", "cublaslt", "cupy"))
+    gemm.add_argument(
+        "--draw",
+        type=at_least(0),
+        metavar="SEED",
+        help="random shapes, layouts and batches in place of --shapes; the same for the same seed",
+    )
+    gemm.add_argument("--count", type=at_least(1), default=100, metavar="N", help="shapes that --draw draws (100)")
     gemm.add_argument(
         "--by",
         choices=("graph", "events"),
@@ -64,11 +72,18 @@ def run(options: argparse.Namespace) -> int:
     """Run the command `bench` and return its exit status. Errors: UsageError gpu.*, kernels.*."""
     from warploom.gpu import Gpu, driver_release, measure, state
     from warploom.kernels.hopper.plan import HOPPER
+    from warploom.kernels.timing.cases import draw
     from warploom.kernels.timing.cublaslt import PEERS
     from warploom.kernels.timing.speed import Bench
     from warploom.release import version
 
-    cases = selected_cases(options, PEERS[options.peer].kinds)
+    known = PEERS[options.peer].kinds
+    if options.draw is None:
+        cases = selected_cases(options, known)
+    elif options.shapes is not None:
+        raise UsageError("found --draw and --shapes; expected one of them")
+    else:
+        cases = draw(options.draw, options.count, selected_kinds(options, known))
     check_writable(options.json, "--json")
     check_writable(options.svg, "--svg")
     with Gpu() as gpu:
@@ -100,6 +115,7 @@ def run(options: argparse.Namespace) -> int:
             "by": options.by,
             "regime": options.regime,
             "repetitions": options.repetitions,
+            "draw": options.draw,
         }
     status = report(found, conditions, before, after, options.json, options.svg)
     for case, error in failures:
@@ -168,8 +184,7 @@ def report(
         _table([each for each in timed if each.case.kind.reference == beside], beside or conditions["peer"])
     for average, least in summary(timed).values():
         case = least.case
-        size = f"{case.m}x{case.n}x{case.k}"
-        print(f"{case.kind.title}: geometric mean {average:.3f}, smallest {least.ratio:.3f} ({size})")
+        print(f"{case.kind.title}: geometric mean {average:.3f}, smallest {least.ratio:.3f} ({case.size})")
     for each in wrong:
         print(each)
     if json_file is not None:
@@ -186,13 +201,13 @@ def _table(timed: Sequence[Comparison], peer: str) -> None:
     from rich.table import Table
 
     table = Table("type", box=None)
-    for title in ("M", "N", "K", f"ours, {_UNIT}", peer, "ratio"):
+    for title in ("M x N x K", f"ours, {_UNIT}", peer, "ratio"):
         table.add_column(title, justify="right")
     table.add_column("tile")
     for each in timed:
         case = each.case
-        size, tile = map(str, (case.m, case.n, case.k)), tile_text(each.tile, each.schedule.split)
-        table.add_row(case.kind.name, *size, *_rates(each), f"{each.ratio:.3f}", tile)
+        tile = tile_text(each.tile, each.schedule.split)
+        table.add_row(case.kind.name, case.size, *_rates(each), f"{each.ratio:.3f}", tile)
     Console(width=None if sys.stdout.isatty() else 120).print(table)
 
 

@@ -40,7 +40,7 @@ def declare(add: Add) -> None:
     )
     assert isinstance(parser, Parser)
     parser.needs_arguments = True
-    declare_gemms(parser)
+    declare_gemms(parser, ("torch", "cupy"))
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--all", action="store_true", help="use all types or sizes if --types or --shapes is absent")
     what.add_argument("--list", action="store_true", help="print the stored tiles")

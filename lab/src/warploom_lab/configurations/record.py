@@ -76,7 +76,7 @@ def _missing(
     """Yield (entry, name of the trial, function that runs the trial) for each missing trial."""
     # This order lets an interrupted update try kernels from every space of plans.
     for kinds, names in _ORDER:
-        for number, (entry, plan, runs) in enumerate(tried):
+        for entry, plan, runs in tried:
             for name in names:
                 if entry["of"] not in kinds or name in entry or name not in only:
                     continue
@@ -85,9 +85,7 @@ def _missing(
                 elif name == "ptxas" and ptxas is not None:
                     yield entry, name, partial(assemble, plan, ptxas)
                 elif name in SCHEDULES and runs:
-                    # Each kernel splits its tiles under one of the two schedules, alternating between kernels.
-                    cut = (number + SCHEDULES.index(name)) % 2 == 1
-                    yield entry, name, partial(run_instance, plan, name, cut=cut)
+                    yield entry, name, partial(run_instance, plan, name)
 
 
 def findings(entry: Entry) -> list[str]:

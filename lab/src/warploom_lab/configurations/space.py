@@ -33,15 +33,16 @@ def _refusal(message: str) -> UsageError:
 
 def _hopper(
     types: tuple[str, str, str], result: str, majors: str, planes: str, unaligned: bool, sparse: bool,
-    block_scales: tuple[bool, int], promotion: int, addend: str, rows: tuple[int, bool], columns: int, cluster: int,
-    buffers: int, stages: int, group: int, **epilogue: Any,
+    block_scales: tuple[bool, int], promotion: int, cut: bool, addend: str, rows: tuple[int, int, bool], columns: int,
+    cluster: int, buffers: int, stages: int, group: int, **epilogue: Any,
 ) -> Plan:  # fmt: skip
     """Return the plan of a warpgroup kernel from the values of the axes of HOPPER.
 
     `majors` names the contiguous axes of A and B. `planes` is "batch", "a" or "b" (a batch that shares this operand),
     "grouped", or "". `addend` is "own", "common" (one C for the whole batch), or "" without C. `promotion` is the
-    number of stages between promotions of the sums, or 0. `rows` is (rows of a tile, True for the ping-pong schedule).
-    `stages` 0 stands for as many stages as shared memory holds. The other parameters are fields of a plan or a tile.
+    number of stages between promotions of the sums, or 0. `rows` is (rows of a tile, blocks of a consumer, True for the
+    ping-pong schedule). `stages` 0 stands for as many stages as shared memory holds. The other parameters are fields of
+    a plan or a tile.
 
     Errors: UsageError kernels.plan.
     """
@@ -56,15 +57,15 @@ def _hopper(
         broadcast += "c"
     if planes == "grouped" and epilogue["bias"] == "row":
         raise _refusal("groups need a bias along columns")
-    tall, pingpong = rows
+    tall, blocks, pingpong = rows
     if any(block_scales):
         promotion = SCALE_BLOCK // (SPAN // size_of(a))
     plan = Plan(
         a, b, accumulator, result, majors[0], majors[1], unaligned,
         Epilogue(addend=result if addend else "", **epilogue),
         batched=batched, broadcast=broadcast, grouped=planes == "grouped", promotion_stages=promotion, sparse=sparse,
-        block_scales=BlockScales(*block_scales),
-        tile=Tile(tall, columns, stages or 2, cluster, group, pingpong=pingpong, buffers=buffers),
+        block_scales=BlockScales(*block_scales), cut=cut,
+        tile=Tile(tall, columns, stages or 2, cluster, group, pingpong=pingpong, buffers=buffers, blocks=blocks),
     )  # fmt: skip
     return plan if stages else plan.with_tile(replace(plan.tile, stages=min(9, plan.max_stages)))
 
@@ -80,8 +81,18 @@ HOPPER = Space(
         "sparse": (False, True),
         "block_scales": ((False, 0), (True, 0), (False, 1), (False, 128), (True, 1), (True, 128)),
         "promotion": (0, PROMOTION_STAGES),
+        "cut": (False, True),
         "addend": ("", "own", "common"),
-        "rows": ((64, False), (128, False), (192, False), (64, True)),
+        "rows": (
+            (64, 1, False),
+            (128, 1, False),
+            (192, 1, False),
+            (64, 1, True),
+            (128, 2, False),
+            (256, 2, False),
+            (384, 2, False),
+            (128, 2, True),
+        ),
         "columns": (64, 80, 96, 128, 176, 192, 256),  # `chosen_tiles` has the others
         "cluster": (1, 2, 4),
         "buffers": (2, 1),
@@ -95,16 +106,18 @@ HOPPER = Space(
 
 
 def _few_rows(
-    types: tuple[str, str, str], result: str, planes: str, addend: str, rows: int, columns: int, stages: int,
-    majors: str = "kk", promotion: int = 0, cluster: int = 1, **epilogue: Any,
+    types: tuple[str, str, str], result: str, planes: str, unaligned: bool, addend: str, rows: int, columns: int,
+    stages: int, majors: str = "kk", promotion: int = 0, cut: bool = False, cluster: int = 1, **epilogue: Any,
 ) -> Plan:  # fmt: skip
     """Return the plan of a kernel with an exchanged tile. `_hopper` describes the parameters.
 
     Errors: UsageError kernels.plan.
     """
+    if cut and cluster > 1:
+        raise _refusal("the CTAs of a cluster share an exchanged tile, which is not cut")
     plan = _hopper(
-        types, result, majors, planes, unaligned=False, sparse=False, block_scales=(False, 0), promotion=promotion,
-        addend=addend, rows=(64, False), columns=64, cluster=1, buffers=2, stages=2, group=8, **epilogue,
+        types, result, majors, planes, unaligned, sparse=False, block_scales=(False, 0), promotion=promotion,
+        cut=cut, addend=addend, rows=(64, 1, False), columns=64, cluster=1, buffers=2, stages=2, group=8, **epilogue,
     )  # fmt: skip
     made = plan.with_tile(Tile(rows, columns, stages or 2, cluster, exchanged=True))
     return made if stages else made.with_tile(replace(made.tile, stages=min(12, made.max_stages)))
@@ -113,6 +126,7 @@ def _few_rows(
 _FEW_ROWS: dict[str, tuple[Any, ...]] = {
     "result": _RESULTS,
     "planes": ("", "batch", "a", "b"),
+    "unaligned": (False, True),
     "addend": ("", "own", "common"),
     **_EPILOGUE,
 }
@@ -128,8 +142,9 @@ EXCHANGED = Space(
         **_FEW_ROWS,
         "majors": _MAJORS,
         "promotion": (0, PROMOTION_STAGES),
+        "cut": (False, True),
         "rows": (64, 128),
-        "columns": (64, 8, 24),  # with 64 columns, every major is legal
+        "columns": (64, 8, 24, 176, 256),  # with 64 columns, every major is legal
         "cluster": (1, 2, 4, 8),
         "stages": (2, 3, _MAXIMUM_STAGES),
     },

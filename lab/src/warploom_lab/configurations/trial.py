@@ -100,19 +100,20 @@ class Instance:
 
 def _sizes(plan: AnyPlan) -> tuple[int, int, int]:
     """Return M, N and K of a small multiplication. Tiles at the edges are partial."""
+    beyond = 13 if plan.unaligned else 16  # columns after a tile
     if not isinstance(plan, Plan):
         tile = plan.tile
-        return tile.rows + 37, tile.columns + (13 if plan.unaligned else 16), 3 * plan.stage_k + 11
+        return tile.rows + 37, tile.columns + beyond, 3 * plan.stage_k + 11
     tile = plan.tile
     if tile.is_vector:
-        return tile.columns * 3 // 2, tile.rows + 13, tile.stages * VECTOR_THREADS * 8 + 11
+        return tile.columns * 3 // 2, tile.rows + beyond, tile.stages * VECTOR_THREADS * 8 + 11
     if tile.exchanged:  # with promoted sums, one CTA promotes twice
         stages = (plan.promotion_stages or 1) * tile.cluster // 2 + 1
-        return tile.columns * 3 // 2, tile.rows + 13, stages * plan.stage_k + 11
+        return tile.columns * 3 // 2, tile.rows + beyond, stages * plan.stage_k + 11
     # One more row of tiles, unless there is a batch or the cluster already spans several rows.
     above = tile.cluster if tile.cluster == 1 or (tile.cluster == 2 and not plan.batched) else tile.cluster - 1
     wide = plan.batched and tile.cluster != 2
-    n = tile.columns + (13 if plan.unaligned else 16) - (16 if plan.unaligned else 32) * wide
+    n = tile.columns + beyond - (16 if plan.unaligned else 32) * wide
     return tile.rows * above + 37, n, plan.stage_k * max(1, plan.promotion_stages) + 11
 
 
@@ -223,17 +224,14 @@ def count_wrong(plan: AnyPlan, result: Any, expected: Any) -> int:
     return int(np.count_nonzero(np.abs(result - exact) > step + _ACTIVATION_ERROR * np.abs(expected)))
 
 
-def run_instance(plan: AnyPlan, schedule: str, *, cut: bool = False, seed: int = 1) -> list[str]:
-    """Run a small multiplication under a schedule and return the sanitizer's findings and the errors in D.
-
-    With `cut`, tiles are split along K, unless the plan has groups.
-    """
+def run_instance(plan: AnyPlan, schedule: str, *, seed: int = 1) -> list[str]:
+    """Run a small multiplication under a schedule and return the sanitizer's findings and the errors in D."""
     problem_instance = instance(plan, seed)
     planes = (2,) if isinstance(plan, Plan) and plan.batched else ()
     d = numbers(np.random.default_rng(0), DTYPES[plan.d], *planes, problem_instance.m, problem_instance.n)
     memory = d if d.base is None else d.base
     memory[...] = _PADDING
-    dispatch, arrays = _dispatch(plan, problem_instance, cut)
+    dispatch, arrays = _dispatch(plan, problem_instance)
     run = launch(
         _program(plan), grid=dispatch.grid, block=plan.tile.threads, shared=kernel_of(plan).shared,
         args=dispatch.arguments(arrays, d, memory, _ALPHA, _BETA), schedule=schedule, sanitize=True,
@@ -246,10 +244,10 @@ def run_instance(plan: AnyPlan, schedule: str, *, cut: bool = False, seed: int =
     return found
 
 
-def _dispatch(plan: AnyPlan, small: Instance, cut: bool) -> tuple[Dispatch, Operands]:
+def _dispatch(plan: AnyPlan, small: Instance) -> tuple[Dispatch, Operands]:
     """Return the dispatch (plan and schedule) and the operands for a launch of `small`.
 
-    With `cut`, tiles are split along K. If the plan is sparse, A is compressed.
+    If the plan is sparse, A is compressed.
     """
     arrays = small.arrays
     if not isinstance(plan, Plan):
@@ -264,10 +262,14 @@ def _dispatch(plan: AnyPlan, small: Instance, cut: bool) -> tuple[Dispatch, Oper
     if tile.exchanged:
         broadcast = plan.with_tile(SMALL).broadcast
         read = replace(read, broadcast=broadcast)
-        return dispatch_of(read, plan, next(iter(schedules(read, plan)))), arrays
+        schedule = next(iter(schedules(read, plan)))
+        if tile.cluster == 1 and not tile.is_vector:
+            split = schedule.tiles if plan.cut else 0
+            schedule = replace(schedule, ctas=min(schedule.tiles, 3), split=split)
+        return dispatch_of(read, plan, schedule), arrays
     across = ceil(small.n / tile.columns)
     tiles = ceil(small.m / (tile.rows * tile.cluster)) * across * read.batch
-    clusters = 2 if cut or tiles > 2 else 1
-    split = tiles - 1 if cut and not plan.grouped else 0
+    clusters = 2 if plan.cut or tiles > 2 else 1
+    split = tiles - 1 if plan.cut else 0
     schedule = TileSchedule(clusters * tile.cluster, split, tiles, ceil(small.k / plan.stage_k))
     return HopperDispatch(replace(read, broadcast=plan.broadcast), plan, schedule), arrays

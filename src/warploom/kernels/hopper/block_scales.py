@@ -59,7 +59,7 @@ class BlockScaling:
 
     def start(self, row: Any, column: Any, batch: Any, stage: Any) -> None:
         """Load the first scales of a tile at a row and column. `stage` is the first stage of K to multiply."""
-        block = stage // self.plan.promotion_stages
+        block = new(u32, stage) // self.plan.promotion_stages
         # Rows and columns beyond the last one use its scale. Their products are not stored.
         for below, address in zip((0, 8), self.row_addresses, strict=False):
             line = ptx.min(row + (self.line + below), self.m - 1, type=u32)

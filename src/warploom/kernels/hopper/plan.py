@@ -31,6 +31,7 @@ VECTOR_THREADS = 128
 """Threads of a CTA whose tile has fewer than 8 columns."""
 VECTOR_COLUMNS = (1, 2, 4)
 """Numbers of columns of exchanged tiles without tensor cores."""
+_MOST_ROWS = 256  # of the box of a tensor copy
 _MAX_LOADS = 24  # of 16 bytes that a thread has in flight
 EXCHANGED_COLUMNS = (8, 16, 24, 32, *range(48, 257, 16))
 """Numbers of columns of exchanged tiles."""
@@ -207,7 +208,8 @@ class Plan(GemmPlan):
         if tile.blocks not in (1, 2) or (tile.blocks == 2 and (self.sparse or self.block_scales)):
             yield f"a consumer has {tile.blocks} blocks; expected 1, or 2 without a sparse A and block scales"
         counts = (1,) if tile.pingpong else (1, 2, 3)
-        if tile.rows not in (rows := [64 * tile.blocks * count for count in counts]):
+        rows = [rows for count in counts if (rows := 64 * tile.blocks * count) <= _MOST_ROWS]
+        if tile.rows not in rows:
             kind = "pingpong " if tile.pingpong else ""
             yield f"the {kind}tile has {tile.rows} rows in blocks of {64 * tile.blocks}; expected {one_of(rows)}"
             return

@@ -94,9 +94,14 @@ class Case:
     batch: int = 0
 
     def __str__(self) -> str:
+        return f"{self.kind.name} {self.size}"
+
+    @property
+    def size(self) -> str:
+        """Sizes as text, followed by the batch and by layouts other than along K: `64x128x256x4 mn`."""
         batch = f"x{self.batch}" if self.batch else ""
         majors = "" if self.a_major == self.b_major == "k" else f" {self.a_major}{self.b_major}"
-        return f"{self.kind.name} {self.m}x{self.n}x{self.k}{batch}{majors}"
+        return f"{self.m}x{self.n}x{self.k}{batch}{majors}"
 
     @property
     def problem(self) -> Problem:

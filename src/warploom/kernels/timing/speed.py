@@ -84,15 +84,17 @@ def compare(
 ) -> Comparison | WrongResult:
     """Compare the results of `gemm` and of the library. If they agree, time both in turn.
 
+    If the library has several functions for the case, the fastest is the reference.
+
     Errors: UsageError bench.peer if the library raises an exception, gpu.timing, kernels.*; DeviceFault gpu.fault.
     """
     kind, peer = case.kind, bench.peer
     sets = matrix_sets(peer, case)
-    first = sets[0]
-    found = difference(bench, case, first, lambda: gemm(first.ours, first.b, out=first.d, fast=kind.fast))
+    first, library = sets[0], _fastest(bench, case, sets)
+    found = difference(bench, case, first, lambda: gemm(first.ours, first.b, out=first.d, fast=kind.fast), library)
     if not found <= kind.tolerance:  # also for NaN
         return WrongResult(case, found, peer.name)
-    times, rounds = clocked(bench, lambda rounds: _calls(peer, kind, gemm, sets * rounds), len(sets))
+    times, rounds = clocked(bench, lambda rounds: _calls(kind, gemm, library, sets * rounds), len(sets))
     plan, schedule = choose_tuned(bench.gpu, case.problem, case.plan)
     calls = len(sets) * rounds
     return Comparison(case, plan.tile, schedule, times["ours"], times["theirs"], calls, len(sets), found, state())
@@ -105,10 +107,30 @@ def matrix_sets(peer: Peer, case: Case) -> list[Matrices]:
         return [peer.matrices(case, seed) for seed in range(count)]
 
 
-def difference(bench: Bench, case: Case, matrices: Matrices, ours: Callable[[], object]) -> float:
-    """Call `ours`, which launches our kernel. Return the difference of its result from the library's."""
+def _fastest(bench: Bench, case: Case, sets: Sequence[Matrices]) -> Multiply:
+    """Time the library's functions for a case in turn, and return the fastest."""
     peer = bench.peer
-    theirs = peer.multiply(case.kind)
+    choices = peer.choices(case)
+    if len(choices) == 1:
+        return choices[0]
+
+    def calls(rounds: int) -> dict[str, list[Call]]:
+        return {
+            str(number): [_call(multiply, each.a, each.b, each.d) for each in sets] * rounds
+            for number, multiply in enumerate(choices)
+        }
+
+    with library_errors(peer.name, case):
+        times, _ = clocked(bench, calls, len(sets))
+    return choices[min(range(len(choices)), key=lambda number: times[str(number)].median)]
+
+
+def difference(bench: Bench, case: Case, matrices: Matrices, ours: Callable[[], object], theirs: Multiply) -> float:
+    """Call `ours`, which launches our kernel. Return the difference of its result from that of `theirs`.
+
+    `theirs` is a function of the library.
+    """
+    peer = bench.peer
     matrices.d[...] = 0
     ours()
     bench.wait()  # errors of our kernel are not the library's
@@ -133,18 +155,21 @@ def clocked(
     return bench.clock(calls(rounds), bench.repetitions), rounds
 
 
-def _calls(peer: Peer, kind: Kind, gemm: Callable[..., object], sets: Sequence[Matrices]) -> dict[str, list[Call]]:
+def _calls(
+    kind: Kind, gemm: Callable[..., object], library: Multiply, sets: Sequence[Matrices]
+) -> dict[str, list[Call]]:
     def ours(a: Any, b: Any, d: Any) -> object:
         return gemm(a, b, out=d, fast=kind.fast)
 
-    def call(multiply: Multiply, a: Any, b: Any, d: Any) -> Call:
-        return lambda _: multiply(a, b, d)
-
-    theirs = ours if kind.sparse else peer.multiply(kind)
+    theirs = ours if kind.sparse else library
     return {
-        "ours": [call(ours, each.ours, each.b, each.d) for each in sets],
-        "theirs": [call(theirs, each.a, each.b, each.d) for each in sets],
+        "ours": [_call(ours, each.ours, each.b, each.d) for each in sets],
+        "theirs": [_call(theirs, each.a, each.b, each.d) for each in sets],
     }
+
+
+def _call(multiply: Multiply, a: Any, b: Any, d: Any) -> Call:
+    return lambda _: multiply(a, b, d)
 
 
 def summary(found: Sequence[Comparison]) -> dict[str, tuple[float, Comparison]]:
@@ -190,6 +215,9 @@ def _plain(each: Comparison) -> dict[str, Any]:
         "m": case.m,
         "n": case.n,
         "k": case.k,
+        "batch": case.batch,
+        "a_major": case.a_major,
+        "b_major": case.b_major,
         "ratio": each.ratio,
         "ours": side(each.ours),
         "theirs": side(each.theirs),

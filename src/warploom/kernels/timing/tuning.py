@@ -88,14 +88,14 @@ def tune(bench: Bench, case: Case, prepare: Prepare, progress: Callable[[str, in
     choices = candidates(problem, plan)
     if before not in choices:
         choices = [before, *choices]
-    sets = matrix_sets(bench.peer, case)
+    sets, theirs = matrix_sets(bench.peer, case), bench.peer.multiply(case.kind)
     differences: list[float] = []
     launches: list[Launch] = []
     for number, each in enumerate(choices):
         progress(f"building tile {number + 1} of {len(choices)}", number, len(choices) + 1)
         operands = _operands(sets[0])
         launches.append(prepare(dispatch_of(problem, each.plan, each.schedule), operands))
-        differences.append(difference(bench, case, sets[0], partial(launches[-1], operands)))
+        differences.append(difference(bench, case, sets[0], partial(launches[-1], operands), theirs))
     progress("timing", len(choices), len(choices) + 1)
     correct = [number for number, found in enumerate(differences) if found <= case.kind.tolerance]
     times = _times(bench, {str(number): launches[number] for number in correct}, sets)
