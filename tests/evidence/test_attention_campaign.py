@@ -18,6 +18,7 @@ KINDS = sorted({one.kind for one in SMALL})
 
 
 def test_a_record_has_every_kind() -> None:
+    assert RECORDS
     assert len(KINDS) == 11
     for path in RECORDS:
         record = Record.read(path, parse)

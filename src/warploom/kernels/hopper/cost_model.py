@@ -35,28 +35,28 @@ class Device:
     """
 
     multiprocessors: int = 132
-    clock: float = 1.66
-    issue: float = 10.0  # per wgmma, in addition to its products
+    clock: float = 1.69
+    issue: float = 10.4  # per wgmma, in addition to its products
     alone: float = 19.9  # per wgmma in place of `issue`, if only one consumer multiplies a tile
     metadata_wait: float = 37.0  # per stage of a sparse A, until the next metadata may be loaded
     promotion: float = 0.33  # per column whose sums are promoted, by one consumer
     scaling: float = 0.53  # per column with block scales, if one consumer has the tensor cores alone
     port: float = 100.0  # from L2 to a multiprocessor
-    cache_rate: float = 10500.0  # from L2 to all multiprocessors
-    misaligned: float = 1.9  # factor of the bytes from L2, if the rows of an operand are no multiples of 128 bytes
+    cache_rate: float = 10110.0  # from L2 to all multiprocessors
+    misaligned: float = 1.93  # factor of the bytes from L2, if the rows of an operand are no multiples of 128 bytes
     cache: float = 50e6  # bytes of L2
-    memory: float = 3.68
-    end: float = 169.2  # per tile, in addition to its products and columns
-    row: float = 1.09  # per row of a box of D that a tensor copy stores
-    exposed: float = 1.29  # fraction of a tile's end that pingpong consumers do not overlap
-    cut: float = 2000.0  # per launch with tiles that are cut along K
-    piece: float = 0.3  # per element of a tile whose partial sums are stored
-    round: float = 600.0  # per round of loads of partial sums
+    memory: float = 3.69
+    end: float = 118.8  # per tile, in addition to its products and columns
+    row: float = 1.11  # per row of a box of D that a tensor copy stores
+    exposed: float = 2.0  # fraction of a tile's end that pingpong consumers do not overlap
+    cut: float = 2288.0  # per launch with tiles that are cut along K
+    piece: float = 0.468  # per element of a tile whose partial sums are stored
+    round: float = 939.7  # per round of loads of partial sums
     uncached: float = 0.0  # per byte that cut tiles read, if the matrices exceed L2
-    launch: float = 2870.0
-    exchanged_end: float = 41.1  # per exchanged tile
-    exchanged_column: float = 1.47  # per column of an exchanged tile
-    exchange: float = 12.2  # per column of a tile, whose sums the CTAs of a cluster exchange
+    launch: float = 2946.0
+    exchanged_end: float = 25.5  # per exchanged tile
+    exchanged_column: float = 3.05  # per column of an exchanged tile
+    exchange: float = 12.6  # per column of a tile, whose sums the CTAs of a cluster exchange
 
 
 H200 = Device()
@@ -67,18 +67,18 @@ RESIDENT = {1: 132, 2: 132, 4: 120, 8: 112}
 _VECTOR_RATE = 4.45  # TB/s
 _VECTOR_TIMES = {1: 1.0, 2: 1.04, 4: 1.27}  # by the number of columns, relative to one column
 _VECTOR_LAUNCH = 1.2  # microseconds
-_EXCHANGED_RATE = 4.28  # TB/s
-_CLUSTER_LAUNCH = {1: 2.15, 2: 2.42, 4: 2.59, 8: 2.84}  # microseconds by the number of CTAs of a cluster
+_EXCHANGED_RATE = 4.29  # TB/s
+_CLUSTER_LAUNCH = {1: 2.09, 2: 2.34, 4: 2.41, 8: 2.65}  # microseconds by the number of CTAs of a cluster
 _SPLIT_LAUNCH = 4.5  # microseconds, with partial sums in global memory
-_WAVE = 1.58  # microseconds for each further wave of CTAs
-_MULTIPROCESSOR_RATE = 0.0786  # TB/s
-_AGAIN = 0.0697  # microseconds per MB from L2
+_WAVE = 1.53  # microseconds for each further wave of CTAs
+_MULTIPROCESSOR_RATE = 0.0882  # TB/s
+_AGAIN = 0.082  # microseconds per MB from L2
 _FEW_COLUMNS = 64  # rows of A that are the columns of one exchanged tile
 _MOST_WITH_ADDEND = 64  # columns of an exchanged tile without a cluster; with more, the assembler spills
 _FEW = 32  # rows of A for which only exchanged tiles are considered
 _BANK_BYTES = 128  # bytes of shared memory that are read in a clock
 _MAX_USEFUL_STAGES = 9
-_OVERLAP_NORM = 3.03  # exponent of the norm that combines two partly overlapping times
+_OVERLAP_NORM = 3.01  # exponent of the norm that combines two partly overlapping times
 
 
 @dataclass(frozen=True, slots=True)
