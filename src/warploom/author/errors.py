@@ -60,7 +60,7 @@ def caller_line() -> SourceLine | None:
 
 
 class CallerLines:
-    """Reader of the calling lines in one kernel. Equal lines are one object.
+    """Reader of the calling lines in one kernel. It returns the same object for the same line.
 
     `kernel` is the code of the function that builds the kernel.
     """
@@ -70,7 +70,7 @@ class CallerLines:
         self._lines: dict[tuple[str, str, int, int], SourceLine] = {}
         # Python computes line numbers slowly, so the position in the code identifies a known line.
         self._known: dict[tuple[int, int, int], SourceLine] = {}
-        self._codes: list[CodeType] = []  # stay alive, so that no other code gets their identities
+        self._codes: list[CodeType] = []  # keep the code objects alive, because Python may reuse an id()
 
     def innermost(self) -> SourceLine | None:
         """Return the innermost calling line outside this package, or None if there is none.

@@ -408,7 +408,7 @@ class Form(Displayed):
 
     @cached_property
     def limits_constants(self) -> bool:
-        """True if not every integer constant is legal for every operand."""
+        """True if an operand has a smaller range of integer constants than its type."""
         return any(spec.legal.values is not None or spec.legal.upto for spec in self.operands.values())
 
     def rows_of(self, slots: Mapping[str, str]) -> tuple[Row, ...]:

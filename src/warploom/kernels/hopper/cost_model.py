@@ -31,7 +31,7 @@ class Device:
     """Parameters of a GPU for the estimates.
 
     Units: clocks, except GHz for `clock`, bytes per clock for `port` and `cache_rate`, bytes for `cache` and TB/s for
-    `memory`.
+    `memory`. `misaligned` and `exposed` are factors.
     """
 
     multiprocessors: int = 132
@@ -48,7 +48,7 @@ class Device:
     memory: float = 3.69
     end: float = 118.8  # per tile, in addition to its products and columns
     row: float = 1.11  # per row of a box of D that a tensor copy stores
-    exposed: float = 2.0  # fraction of a tile's end that pingpong consumers do not overlap
+    exposed: float = 2.0  # factor of a tile's end that pingpong consumers do not overlap
     cut: float = 2288.0  # per launch with tiles that are cut along K
     piece: float = 0.468  # per element of a tile whose partial sums are stored
     round: float = 939.7  # per round of loads of partial sums
@@ -103,7 +103,7 @@ class TileSchedule:
         return replace(self, ctas=min(self.ctas, most)) if self.split else self
 
     def workspace(self, plan: Plan) -> tuple[int, int] | None:
-        """Return the number of 32-bit words and of zeroed flags for partial sums. Without cut tiles, return None."""
+        """Return the numbers of 32-bit words and of flags, initially 0, for partial sums, or None without cut tiles."""
         if self.split == 0:
             return None
         consumers = plan.tile.tile_consumers
@@ -226,7 +226,7 @@ def _is_misaligned(problem: Problem, operand: str) -> bool:
 
 
 def _few_row_microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) -> float:
-    """Return the estimated time of a launch with one exchanged tile along M. Units: microseconds."""
+    """Return the estimated time of a launch whose tiles have all rows of A. Units: microseconds."""
     tile, size = plan.tile, size_of(plan.a)
     m, n, k = problem.m, problem.n, problem.k
     weights, tokens = (size * lines * k * problem.batch / 1e6 for lines in (n, m))

@@ -306,9 +306,9 @@ class Exchange:
 class _Place:
     """Address of a thread's elements of C or D in the rows of the current quad.
 
-    `first` is the address in the first quad of the CTA, and `step` the distance of two rows. The CTA has every
-    `cluster`-th quad. The address is in a register: the products of `step` and the numbers of all quads would need one
-    register each.
+    A quad is 8 columns of a block of 64 rows, of which a thread has four elements. `first` is the address in the first
+    quad of the CTA, and `step` the distance of two rows. The CTA has every `cluster`-th quad. The address advances in
+    one register. Otherwise the assembler would keep an offset for each quad in a register of its own.
     """
 
     def __init__(self, first: Any, step: Any, cluster: int) -> None:
@@ -327,10 +327,10 @@ class _Place:
 class Store:
     """Epilogue and store of one thread, for the 64 rows of a consumer.
 
-    `first` is the first row, the first column and the batch of the rows. The CTA stores quad `rank` of each as many
-    quads as the cluster has CTAs. `addend` is the address of C, and its strides. `thread` is the index of the thread in
-    the consumer. 16-bit elements of whole rows are transposed in registers, so that a thread stores two neighbours of D
-    at once.
+    `first` is the first row, the first column and the batch of the rows. With n CTAs in the cluster, the CTA stores the
+    quads `rank`, `rank` + n, `rank` + 2n and so on. `addend` is the address of C, and its strides. `thread` is the
+    index of the thread in the consumer. 16-bit elements of whole rows are transposed in registers, so that a thread
+    stores two neighbours of D at once.
     """
 
     def __init__(

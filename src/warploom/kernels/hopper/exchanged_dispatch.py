@@ -18,7 +18,7 @@ _L2_PROMOTION = 256  # bytes that L2 fetches at once
 class ExchangedDispatch:
     """Launch of a kernel with an exchanged tile.
 
-    `HopperDispatch` describes the properties. The threads store two or more elements at once.
+    `HopperDispatch` describes the properties. The threads may store two elements at once.
     """
 
     problem: Problem

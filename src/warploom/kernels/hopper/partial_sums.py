@@ -1,5 +1,7 @@
 """Partial sums of tiles that are cut along K, in global memory.
 
+A quad is 8 columns of a block of 64 rows, of which a thread has four sums.
+
 The clusters that multiply parts of a tile are its participants. Each stores the sums of its part. When the sums of all
 parts are stored, each participant adds the parts of some columns, and stores these columns of D. The parts are added in
 the order of K.
@@ -16,16 +18,16 @@ from warploom.kernels.ptx import ptx
 Prepare = Callable[[Any], Callable[[Sequence[Register], Any], object]]
 """Function that returns a function for the number of a tile. The second function stores the columns of a quad.
 
-A quad consists of 8 columns of a block of 64 rows. The second function takes the sums of the quad, and its index.
+The second function takes the sums of the quad, and its index.
 """
 
 
 class PartialSums:
     """Partial sums of a consumer.
 
-    A cluster has at most two parts of cut tiles: the end of one tile, and the begin of another. Global memory has a
-    slot for each, at `partial`. `flags` has a counter for each consumer of each CTA of a cut tile. `number` is the
-    index of the consumer, and `thread` that of the thread in the consumer.
+    A cluster stores at most two parts: one that does not start its tile, and one that starts its tile and does not end
+    it. Global memory has a slot for each, at `partial`. `flags` has a counter for each consumer of each CTA of a cut
+    tile. `number` is the index of the consumer, and `thread` that of the thread in the consumer.
     """
 
     def __init__(
@@ -41,13 +43,16 @@ class PartialSums:
         self.step = 128 * 4 * width  # bytes of a quad: the sums of 8 columns in a block of 64 rows
         self.slot_bytes = self.step * (plan.accumulators // width)
         self.stride = plan.tile.cluster * plan.tile.tile_consumers * self.slot_bytes  # from a cluster to the next
-        self.tiles = new(u32, 0), new(u32, 0)  # 1 + tile of the stored end of a tile and of the stored begin
+        self.tiles = (
+            new(u32, 0),
+            new(u32, 0),
+        )  # 1 + tile of the part that does not start it, and of the part that starts it
 
     def _consumer(self, cluster: Any) -> Any:
         return (cluster * self.plan.tile.cluster + self.rank) * self.plan.tile.tile_consumers + self.in_tile
 
     def _slot(self, cluster: Any, is_begin: Any) -> Register:
-        """Return the address of this thread's sums of a part of a tile. `is_begin` is 1 for the begin of a tile."""
+        """Return the address of this thread's sums of a part of a tile. `is_begin` is 1 if the part starts its tile."""
         slot = self._consumer(self.scheduler.clusters * is_begin + cluster)
         start = self.partial + ptx.mul_wide(slot, self.slot_bytes, type=u32)
         return start + ptx.mul_wide(self.thread, 4 * self.width, type=u32)

@@ -1,8 +1,8 @@
 """Assignment of tiles to persistent clusters.
 
 The schedule is stream-K. A stage is a step of a tile along K. The stages of the first `split` tiles are divided equally
-among the clusters, without regard to the ends of tiles. The other tiles are distributed as a whole. There are not more
-clusters than stages of the first tiles.
+among the clusters, without regard to the ends of tiles. The other tiles are distributed as a whole. If tiles are cut,
+each cluster has at least one stage of the first tiles.
 """
 
 from dataclasses import dataclass
