@@ -26,7 +26,11 @@ WITH_MMA = ("sm_80", "sm_89", "sm_100a", "sm_120")
 BOTH = ("sm_80", HOPPER)
 ONES = (1.0, 1.0, 1.0)
 MASKS = dict.fromkeys(("right", "left", "packed", "lengths", "lse"), False)
-RANDOM = [one for one in cases(3, 200) if one.work < 4_000_000 and not one.gradients and max(one.keys) > 8][:8]
+RANDOM = [
+    one
+    for one in cases(3, 200)
+    if one.work < 4_000_000 and not one.gradients and one.type != "e4m3" and max(one.keys) > 8
+][:8]
 
 
 def check(case: Case, target: str, schedule: str = "eager") -> dict[str, Any]:

@@ -29,14 +29,15 @@ Parts of the keys
     with its quotient. The roundings of logarithms and differences, at most X + log2(keys) each, remain.
 
 Elements of e4m3
-    The error of a step of the matrix unit is relative to the largest magnitude among the products and partial sums,
-    which `bounds.sum_errors` follows. Weights are 2^8 times larger, with two more roundings of the exponents. If the
-    plan promotes sums, each block has a sum of its own, and f32 additions add these sums. Scale and result also have
-    factors, with at most two roundings each.
+    The error of a step of the matrix unit is relative to the largest magnitude among the products and partial sums
+    (`bounds.sum_errors`). If the plan promotes sums, the unit adds the products of one block of keys, and f32 additions
+    add the blocks. Weights are 2^8 times larger: the addition of 8 to the exponent and the larger argument add at most
+    u (X + 16). Scale factors add 2 u X for c, and three roundings for O. The bound for the exponent is
+    (B + 9) u (X + 8).
 
 Logarithms
     The logarithm of the sum is (m c + lg2.approx(sum)) ln(2). Its error is that of the logarithm of 1 + D, of
-    lg2.approx, and of three roundings.
+    lg2.approx, and of at most four roundings.
 """
 
 from dataclasses import dataclass
