@@ -95,7 +95,7 @@ def test_the_choices_of_the_model_are_fast() -> None:
 def test_the_model_is_close_for_random_problems() -> None:
     errors = [abs(log(model / found)) for pairs in random_times().values() for model, found in pairs]
     assert len(errors) > 7000
-    assert mean(errors) < 0.1
+    assert mean(errors) < 0.11
 
 
 def test_the_choices_of_the_model_are_fast_for_random_problems() -> None:

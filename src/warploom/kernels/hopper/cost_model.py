@@ -1,6 +1,6 @@
 """Estimated times of the Hopper kernel, by which tiles and schedules are chosen.
 
-The constants were fitted to times on an H200 (`tests/evidence/kernels_speed/h200.json`).
+The constants were fitted to times on an H200 (`tests/evidence/kernels_speed/random_h200.json`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Device:
     """
 
     multiprocessors: int = 132
-    clock: float = 1.69
+    clock: float = 1.61
     issue: float = 10.4  # per wgmma, in addition to its products
     alone: float = 19.9  # per wgmma in place of `issue`, if only one consumer multiplies a tile
     metadata_wait: float = 37.0  # per stage of a sparse A, until the next metadata may be loaded
@@ -45,7 +45,7 @@ class Device:
     cache_rate: float = 10110.0  # from L2 to all multiprocessors
     misaligned: float = 1.93  # factor of the bytes from L2, if the rows of an operand are no multiples of 128 bytes
     cache: float = 50e6  # bytes of L2
-    memory: float = 3.69
+    memory: float = 3.51
     end: float = 118.8  # per tile, in addition to its products and columns
     row: float = 1.11  # per row of a box of D that a tensor copy stores
     exposed: float = 2.0  # factor of a tile's end that pingpong consumers do not overlap
@@ -68,7 +68,7 @@ _VECTOR_RATE = 4.45  # TB/s
 _VECTOR_TIMES = {1: 1.0, 2: 1.04, 4: 1.27}  # by the number of columns, relative to one column
 _VECTOR_LAUNCH = 1.2  # microseconds
 _EXCHANGED_RATE = 4.29  # TB/s
-_CLUSTER_LAUNCH = {1: 2.09, 2: 2.34, 4: 2.41, 8: 2.65}  # microseconds by the number of CTAs of a cluster
+_CLUSTER_LAUNCH = {1: 2.19, 2: 2.46, 4: 2.53, 8: 2.78}  # microseconds by the number of CTAs of a cluster
 _SPLIT_LAUNCH = 4.5  # microseconds, with partial sums in global memory
 _WAVE = 1.53  # microseconds for each further wave of CTAs
 _MULTIPROCESSOR_RATE = 0.0882  # TB/s

@@ -144,7 +144,7 @@ def _draw(dice: Random, kind: Kind) -> Case:
 
 
 def _majors(dice: Random, kind: Kind) -> tuple[str, str]:
-    """Return random layouts. In half of the cases, A and B are contiguous along K, as other types than 16 bits require."""
+    """Return random layouts. In half of the cases and for other types than 16 bits, K is contiguous in A and B."""
     free = size_of(kind.operand) == 2 and not kind.sparse and dice.random() < 0.5
     return (dice.choice("km"), dice.choice("kn")) if free else ("k", "k")
 
