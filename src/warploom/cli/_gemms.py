@@ -40,7 +40,8 @@ def selected_cases(options: argparse.Namespace, known: Sequence[str]) -> list[Ca
     """
     from warploom.kernels.timing.cases import SIZES, Case
 
-    return [Case(kind, *size) for kind in selected_kinds(options, known) for size in options.shapes or SIZES]
+    kinds = selected_kinds(options, known)
+    return [Case(kind, m, n, k) for kind in kinds for m, n, k in options.shapes or SIZES]
 
 
 def selected_kinds(options: argparse.Namespace, known: Sequence[str]) -> list[Kind]:
