@@ -103,7 +103,10 @@ class TileSchedule:
         return replace(self, ctas=min(self.ctas, most)) if self.split else self
 
     def workspace(self, plan: Plan) -> tuple[int, int] | None:
-        """Return the numbers of 32-bit words and of flags, initially 0, for partial sums, or None without cut tiles."""
+        """Return the numbers of 32-bit words and of flags for partial sums, or None without cut tiles.
+
+        The flags are initially 0.
+        """
         if self.split == 0:
             return None
         consumers = plan.tile.tile_consumers

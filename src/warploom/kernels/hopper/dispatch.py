@@ -105,7 +105,10 @@ class HopperDispatch:
 
 
 def dispatch_of(problem: Problem, plan: Plan, schedule: TileSchedule) -> HopperDispatch | ExchangedDispatch:
-    """Return the launch of the kernel of a plan. The kernel can cut tiles along K if the schedule has such tiles."""
+    """Return the launch of the kernel of a plan.
+
+    The kernel can cut tiles along K if the schedule has such tiles.
+    """
     plan = replace(plan, cut=schedule.split > 0)
     if not plan.tile.exchanged:
         return HopperDispatch(problem, plan, schedule)

@@ -181,7 +181,10 @@ def tile_origin(number: Any, sizes: Sizes, shape: Tile) -> tuple[Any, Any, Any]:
 
 
 def origin_of(items: TileScheduler | Part, number: Any = None) -> tuple[Any, Any, Any]:
-    """Return the first row, the first column and the batch of a tile. Without `number` it is the current tile."""
+    """Return the first row, the first column and the batch of a tile.
+
+    Without `number` it is the current tile.
+    """
     return items.origin(0, number) if isinstance(items, TileScheduler) else items.origin()
 
 

@@ -16,9 +16,9 @@ from warploom.kernels.hopper.tile_scheduler import TileScheduler
 from warploom.kernels.ptx import ptx
 
 Prepare = Callable[[Any], Callable[[Sequence[Register], Any], object]]
-"""Function that returns a function for the number of a tile. The second function stores the columns of a quad.
+"""Function that takes the number of a tile, and returns a function that stores a quad of the tile.
 
-The second function takes the sums of the quad, and its index.
+The result takes the sums of the quad, and its index.
 """
 
 
@@ -52,7 +52,10 @@ class PartialSums:
         return (cluster * self.plan.tile.cluster + self.rank) * self.plan.tile.tile_consumers + self.in_tile
 
     def _slot(self, cluster: Any, is_begin: Any) -> Register:
-        """Return the address of this thread's sums of a part of a tile. `is_begin` is 1 if the part starts its tile."""
+        """Return the address of this thread's sums of a part of a tile.
+
+        `is_begin` is 1 if the part starts its tile.
+        """
         slot = self._consumer(self.scheduler.clusters * is_begin + cluster)
         start = self.partial + ptx.mul_wide(slot, self.slot_bytes, type=u32)
         return start + ptx.mul_wide(self.thread, 4 * self.width, type=u32)
@@ -118,9 +121,9 @@ class PartialSums:
                 ptx.st(counter, 0, sem="relaxed", scope="gpu", type=u32)
 
     def _sums(self, quads: Sequence[Any], first: Any, parts: Any, in_flight: int) -> list[list[Register]]:
-        """Return the sums of all parts for each of several quads, with the loads of `in_flight` parts at a time.
+        """Return the sums of all parts for each of several quads.
 
-        Cluster `first` has the first of `parts` parts. Sums of quads after the last are arbitrary.
+        The loads of `in_flight` parts are in flight at a time. Cluster `first` has the first of `parts` parts. Sums of quads after the last are arbitrary.
         """
         last = self.plan.accumulators // self.width - 1
         offsets = [ptx.mul_wide(ptx.min(each, last, type=u32), self.step, type=u32) for each in quads]

@@ -88,7 +88,10 @@ class TileScheduler:
         """Do nothing, because these tiles have no groups."""
 
     def owner(self, stage: Any) -> Any:
-        """Return the cluster whose stages contain a stage. Stages are counted over all tiles that are cut along K."""
+        """Return the cluster that multiplies a stage.
+
+        Stages are counted over all tiles that are cut along K.
+        """
         total = self.sizes.split * self.sizes.k_tiles
         return ((stage + 1) * self.clusters - 1) // total
 
