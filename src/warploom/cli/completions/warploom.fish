@@ -51,7 +51,7 @@ function _shtab_warploom_using
 end
 
 set -g _shtab_warploom_commands check run sanitize exec capture replay report init lower author explain layout bench 'bench gemm' tune lsp completion
-set -g _shtab_warploom_opts_with_value --arch --arg --bank --block --box --by --byte --byte-id --cluster --column --cta --descriptor --device --disable --element --enable --explore --format --grid --idesc --interleave --item --json --kernel --lane --major --memory --nth --output --peer --ptx-version --regime --register --repetitions --report --row --save --schedule --selector --shapes --shared --source --svg --swizzle --tcol --tcp --thread-id --tlane --to --trace --trace-ctas --trace-events --types --workers -o
+set -g _shtab_warploom_opts_with_value --arch --arg --bank --block --box --by --byte --byte-id --cluster --column --count --cta --descriptor --device --disable --draw --element --enable --explore --format --grid --idesc --interleave --item --json --kernel --lane --major --memory --nth --output --peer --ptx-version --regime --register --repetitions --report --row --save --schedule --selector --shapes --shared --source --svg --swizzle --tcol --tcp --thread-id --tlane --to --trace --trace-ctas --trace-events --types --workers -o
 
 complete -c warploom -e
 complete -c warploom -f
@@ -202,7 +202,9 @@ complete -c warploom -n '_shtab_warploom_using bench gemm' -s h -l help -d 'show
 complete -c warploom -n '_shtab_warploom_using bench gemm' -l types -x -d 'types of A and B: bf16, f16, tf32, e4m3 (fast sums), e4m3-accurate, s8, or f16-sparse (a 2:4 sparse A, compared with Warploom'"'"'s kernel for a dense A)'
 complete -c warploom -n '_shtab_warploom_using bench gemm' -l shapes -x -d 'sizes, such as 4096x2112x7168 (default: model sizes)'
 complete -c warploom -n '_shtab_warploom_using bench gemm' -l repetitions -x -d 'repetitions (20)'
-complete -c warploom -n '_shtab_warploom_using bench gemm' -l peer -xka "torch cupy" -d 'the library to compare with (torch)'
+complete -c warploom -n '_shtab_warploom_using bench gemm' -l peer -xka "torch cublaslt cupy" -d 'the library to compare with (torch)'
+complete -c warploom -n '_shtab_warploom_using bench gemm' -l draw -x -d 'random shapes, layouts and batches in place of --shapes; the same for the same seed'
+complete -c warploom -n '_shtab_warploom_using bench gemm' -l count -x -d 'shapes that --draw draws (100)'
 complete -c warploom -n '_shtab_warploom_using bench gemm' -l by -xka "graph events" -d 'graph: replay recorded calls; events: repeat each call, which adds the time of the host (graph)'
 complete -c warploom -n '_shtab_warploom_using bench gemm' -l regime -xka "steady rested" -d 'steady: the GPU works at full power; rested: the GPU pauses before each repetition (steady)'
 complete -c warploom -n '_shtab_warploom_using bench gemm' -l json -xka "(__fish_complete_path (commandline -ct))" -d 'write all times and the conditions of the measurement'

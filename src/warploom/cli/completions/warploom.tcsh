@@ -17,12 +17,13 @@ complete warploom \
         'c/-o=/f/' \
         'c/--to=/(nvvm llvm ptx)/' \
         'c/--source=/(builtin nvvm llvm ptx)/' \
-        'c/--peer=/(torch cupy)/' \
+        'c/--peer=/(torch cublaslt cupy)/' \
         'c/--by=/(graph events)/' \
         'c/--regime=/(steady rested)/' \
         'c/--json=/f/' \
         'c/--svg=/f/' \
-        'c/--/(all arch arg bank block box by byte byte-id check cluster column csv cta descriptor device disable element enable explain explore force forget format grid help html idesc interleave item json kernel lane list major memory nth output peer ptx-version regime register repetitions report row sanitize save schedule selector shapes shared source stdio strict svg swizzle tcol tcp text thread-id time tlane to trace trace-ctas trace-events types version workers)/' \
+        'c/--peer=/(torch cupy)/' \
+        'c/--/(all arch arg bank block box by byte byte-id check cluster column count csv cta descriptor device disable draw element enable explain explore force forget format grid help html idesc interleave item json kernel lane list major memory nth output peer ptx-version regime register repetitions report row sanitize save schedule selector shapes shared source stdio strict svg swizzle tcol tcp text thread-id time tlane to trace trace-ctas trace-events types version workers)/' \
         'c/-/(- h o)/' \
         'n/--format/(text json sarif)/' \
         'n/--save/f/' \
@@ -33,11 +34,12 @@ complete warploom \
         'n/-o/f/' \
         'n/--to/(nvvm llvm ptx)/' \
         'n/--source/(builtin nvvm llvm ptx)/' \
-        'n/--peer/(torch cupy)/' \
+        'n/--peer/(torch cublaslt cupy)/' \
         'n/--by/(graph events)/' \
         'n/--regime/(steady rested)/' \
         'n/--json/f/' \
         'n/--svg/f/' \
+        'n/--peer/(torch cupy)/' \
         'p/1/(check run sanitize exec capture replay report init lower author explain layout bench tune lsp completion)/' \
         'n/check/f/' \
         'n/run/f/' \
