@@ -1,10 +1,10 @@
 """Compare the speed of `wl.kernels.attention` and its gradients with cuDNN through PyTorch.
 
-python bench/attention.py [--json FILE]     on a Hopper GPU with PyTorch; takes half a minute
+python bench/attention.py [--json FILE]
 
-Both run in turns. Each line has the rates in TFLOP/s and the ratio. All problems have bf16, 16384 tokens and 2048
-columns of heads. Before the times of a problem, its results are compared. The command ends with exit status 1 if they
-differ.
+The benchmark needs a Hopper GPU and PyTorch, and takes half a minute. The two libraries run alternately. Each line has
+the rates in TFLOP/s and the ratio. All problems have bf16 and 16384 tokens in all; heads times head size is 2048.
+Before the times of a problem, its results are compared. The command ends with exit status 1 if they differ.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ _NamedForm = tuple[Form, Sequence[Word], tuple[tuple[str, str], ...]]
 
 @cache
 def _named_forms(head: str) -> dict[str, list[_NamedForm]]:
-    """Return the forms whose opcodes can begin with the word `head`, by their Python names that do."""
+    """Return a dict from Python name to forms, for names whose first word is `head`."""
     found: dict[str, list[_NamedForm]] = {}
     for form in forms_of(head):
         words = form.common_name
@@ -217,7 +217,7 @@ def _options(
 
 
 def _complete(form: Form, row: Row, slots: dict[str, str]) -> bool:
-    """Add the missing modifiers to `slots`, which are of `row`. Return True if the combination is legal."""
+    """Add the missing modifiers to `slots`, the modifiers of `row`. Return True if the combination is legal."""
     for word in form.syntax.words:
         if word.composite is not None:
             slots.setdefault(word.slot, form.composites[word.slot].format(**slots))

@@ -55,20 +55,23 @@ def attention(
     1 / sqrt(head size) by default.
 
     Arrays of e4m3 need sm_90a. Their elements are multiplied by `q_scale`, `k_scale` and `v_scale`. Each scale is a
-    number above 0, or an array with such a number for each sequence and head of K. O is bf16, or f16 if `out` is f16.
+    number above 0, or an array with such a number for each sequence and head of K.
 
-    The last row of Q has its diagonal at the last key. `window` is a pair (left, right): a row attends to at most
-    `left` keys before its diagonal and at most `right` keys after it. None is no limit. `causal` sets `right` to 0. A
-    row without keys becomes 0, and its logarithm minus infinity.
+    The last row of Q is aligned with the last key: row i has its diagonal at key i + keys - tokens. `window` is a pair
+    (left, right): a row attends to at most `left` keys before its diagonal and at most `right` keys after it. None is
+    no limit. `causal` sets `right` to 0. A row without keys becomes 0, and its logarithm minus infinity.
 
     Sequences of different lengths are padded or packed. `k_lengths` has the number of keys of each sequence of padded
     arrays. `q_ends` and `k_ends` have the end of each sequence in packed arrays, which have no batch axis. If `q_ends`
-    is on a GPU, `most_rows` is the number of rows of the longest sequence; without it, more of the launch is idle.
-    K and V may be pages of a cache, for few tokens of Q. `table` then has the numbers of the pages of each sequence.
+    is on a GPU, `most_rows` is the number of rows of the longest sequence. Without it, each sequence gets tiles for all
+    rows of Q, and the kernel skips tiles without rows. K and V may be pages of a cache, for few tokens of Q. `table`
+    then has the numbers of the pages of each sequence.
 
-    O is `out` if `out` is given. `lse` receives the logarithms. `target` selects the kernel. The default is the target
-    of the GPU, and sm_90a with device="cpu". The kernels of sm_90a use wgmma. The kernel of all other targets from
-    sm_80 on uses mma.
+    `out` is the array for O, and `lse` the array for the logarithms. Without `out`, O is a new array of the type of Q,
+    or of bf16 if Q is e4m3. With e4m3, `out` may also be f16.
+
+    `target` selects the kernel. The default is the target of the GPU, and sm_90a with device="cpu". The kernels of
+    sm_90a use wgmma. The kernel of all other targets from sm_80 on uses mma.
 
     Shapes: q (batch, tokens, heads, head size), k and v (batch, keys, heads of K, head size), O like q with the head
         size of v, logarithms (batch, heads, tokens) in f32. Packed: the same without batch. Pages: k and v (pages, keys
@@ -98,7 +101,11 @@ def attention(
 def plan_attention(
     operands: AttentionOperands, options: tuple[Any, ...], arch: str, multiprocessors: int
 ) -> AttentionDispatch:
-    """Return the launches for arrays and options. Errors: UsageError kernels.*, check.target.
+    """Check arrays and options, and return the launches that compute attention, without running them.
+
+    A launch is a kernel with its tile sizes, its grid and its arguments.
+
+    Errors: UsageError kernels.*, check.target.
 
     `options` are causal, window, scale, most_rows, return_lse and target of `attention`, and the numbers of the scales
     of Q, K and V.
@@ -125,8 +132,9 @@ def run_attention(
 ) -> Any:
     """Compute attention for NumPy arrays.
 
-    `options` are those of `plan_attention`. `start` replaces `launch`. The launches are those for a GPU with
-    `multiprocessors` multiprocessors, or for the given device if this number is 0.
+    `options` are those of `plan_attention`. `start` is called instead of `launch`, with the same arguments. A caller
+    can thus add options, for example the sanitizer. The launches are those for a GPU with `multiprocessors`
+    multiprocessors, or for the given device if this number is 0.
 
     Errors: UsageError kernels.*, gpu.*.
     """

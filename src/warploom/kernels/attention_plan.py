@@ -62,5 +62,8 @@ class AttentionShape:
 
     @property
     def wide_q(self) -> int:
-        """Columns of Q in the shared memory that first holds Q and later O. A row is a multiple of 128 bytes."""
+        """Number of columns of the buffer for Q, which later holds O.
+
+        A row of the buffer has the bytes of a row of Q or of O, whichever is larger, rounded up to a multiple of 128.
+        """
         return -(-max(self.wide * self.size, self.wide_v * size_of(self.result)) // 128) * 128 // self.size

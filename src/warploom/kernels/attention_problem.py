@@ -87,8 +87,8 @@ class AttentionProblem:
         return self.heads // self.heads_kv
 
     @property
-    def masks(self) -> dict[str, Any]:
-        """Fields of a plan that follow from the problem, from `right` to `result`."""
+    def plan_fields(self) -> dict[str, Any]:
+        """Fields of `AttentionShape` that the options determine: masks, lengths, logarithms and the type of O."""
         return {
             "right": self.window.right is not None, "left": self.window.left is not None, "packed": self.packed,
             "lengths": self.lengths, "lse": self.lse, "result": self.result,

@@ -81,7 +81,7 @@ class Softmax:
         """Convert the weights to fragments of A for the multiplication by V.
 
         A register has two 16-bit weights. It has four 8-bit weights of a row: two of 8 keys, and two of the next 8. The
-        order of the keys is then that of `ValueTransposition`.
+        order of the keys is then that of `ByteValues`.
         """
         for number, each in enumerate(self.weights):
             if self.plan.size == 2:

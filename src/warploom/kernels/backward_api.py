@@ -36,7 +36,10 @@ _PARTS = "sums", "terms", "turns"  # of the workspace
 
 
 class BackwardOperands(NamedTuple):
-    """Arrays of a call. An absent array is None. `k_ends` may be the lengths of padded sequences."""
+    """Arrays of a call. An absent array is None.
+
+    `k_ends` has the ends of packed sequences, and `k_lengths` the lengths of padded ones.
+    """
 
     do: Any
     q: Any
@@ -141,7 +144,8 @@ def run_backward(
 ) -> tuple[Any, Any, Any]:
     """Return the gradients of attention for NumPy arrays.
 
-    `options` are causal, window, scale, deterministic and target of `attention_backward`. `start` replaces `launch`.
+    `options` are causal, window, scale, deterministic and target of `attention_backward`. `start` is called instead of
+    `launch`, with the same arguments.
 
     Errors: UsageError kernels.*, gpu.*.
     """

@@ -30,9 +30,10 @@ _WIDE_HEADS = ((192, 128), (256, 256), (256, 64), (64, 256))
 class Case:
     """Arguments of one call of `attention`, or of `attention_backward` if `gradients`.
 
-    Each sequence has a number of tokens of Q and a number of keys. Padded sequences have the same tokens. If `packed`,
-    the sequences lie one after another. Arrays have `padding` more keys than the longest padded sequence, or more
-    tokens and keys than all packed sequences. `page` is the number of keys of a page, or 0.
+    Each sequence has a number of tokens of Q and a number of keys. All padded sequences have the same number of tokens
+    of Q, and their arrays have `padding` more keys than the longest sequence. If `packed`, the sequences lie one after
+    another, and the arrays have `padding` more tokens and keys than all sequences. `page` is the number of keys of a
+    page, or 0.
 
     The storage of an array is "" (dense), "wide" (the middle of a larger array), "heads" or "tokens" (heads or tokens
     are the outermost axis in memory). With the storage "fused", Q, K and V are parts of one array. `out` is the storage
@@ -45,7 +46,8 @@ class Case:
     `factors` are the scale factors of Q, K and V, which only e4m3 has. An operand whose letter is in `factor_arrays`
     has an array of scale factors near its number. `result` is the type of O, or "" for the default.
 
-    The launches are those for a GPU with `multiprocessors` multiprocessors. Few of them compute several tiles each.
+    The grid, and the number of parts of the keys, are those for a GPU with `multiprocessors` multiprocessors. A small
+    number makes each persistent CTA compute several tiles.
     """
 
     type: str = "bf16"

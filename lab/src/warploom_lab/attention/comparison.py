@@ -28,8 +28,8 @@ class Outcome(AnyOutcome[Case]):
 class Runner:
     """Runner of one case, with the same kernels and the same inputs on every device.
 
-    On the emulator, the kernels run with the arithmetic of the architecture `arch`. This is a GPU of the campaign also
-    for kernels with an older target.
+    On the emulator, the kernels run with the arithmetic of the architecture `arch`, even if they have an older target:
+    the GPU in the comparison also runs these kernels with its own arithmetic.
     """
 
     def __init__(self, one: Case, arch: str = HOPPER) -> None:
@@ -86,9 +86,10 @@ class Runner:
         return expected_gradients(self.case, made, *self._forward, self.arch)
 
     def with_fixed_bits(self, results: dict[str, Array]) -> dict[str, Array]:
-        """Return the results whose bits every run repeats.
+        """Return the results that have the same bits in each run.
 
-        Without `deterministic`, CTAs add to dQ in varying order, and dQ is left out.
+        These are all results except dQ of `attention_backward` without `deterministic`: CTAs add to it in varying
+        order.
         """
         varies = self.case.gradients and not self.case.deterministic
         return {name: each for name, each in results.items() if not (varies and name == "dq")}

@@ -9,10 +9,15 @@ Scores
 Weights
     A weight is ex2(score c - m c), where c = scale log2(e) in f32 and m is the maximum of the row so far. Each later
     block of keys multiplies it by ex2(m c - m' c), where m' is the new maximum. With X as the largest |score c| of the
-    row and B blocks of keys, the roundings of c (u X), of the products m c (B u X) and of the arguments (4 u X, because
-    the arguments of a key add up to at most 2 X, twice) change the exponent by at most (B + 5) u X. A common shift of
-    all keys of a row has no effect. Each of the at most B exponentials has the error of ex2.approx, and each product
-    with a factor has the error u. Weights below 2^-126 become zero.
+    row and B blocks of keys, three kinds of roundings change the exponent of a weight by at most (B + 5) u X in all:
+
+    - of c: u X
+    - of the products m c: B u X
+    - of the arguments of ex2: 2 u X for the weight, and 2 u X for its later factors, because the arguments of these
+      factors also add up to at most 2 X
+
+    A common shift of all keys of a row has no effect. Each of the at most B exponentials has the error of ex2.approx,
+    and each product with a factor has the error u. Weights below 2^-126 become zero.
 
 Sums
     Before the multiplication by V, the weights are rounded to the type of V. The matrix unit adds the products in
@@ -25,8 +30,9 @@ Quotient
 
 Parts of the keys
     CTAs may compute parts of the keys. Each part has a quotient, and the logarithm of its sum. The weight of a part is
-    ex2 of the difference of its logarithm and the largest one. The errors of the sum of a part cancel in the product
-    with its quotient. The roundings of logarithms and differences, at most X + log2(keys) each, remain.
+    ex2 of the difference of its logarithm and the largest one. A part contributes weight times quotient. An error of
+    the sum of the part divides the quotient and multiplies the weight, so it cancels. The roundings of logarithms and
+    differences, at most X + log2(keys) each, remain.
 
 Elements of e4m3
     The error of a step of the matrix unit is relative to the largest magnitude among the products and partial sums
@@ -74,10 +80,11 @@ Bounded = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True, slots=True)
-class Division:
-    """Keys of a block, and the number of parts into which the keys of a line are cut.
+class KeyBlocks:
+    """Blocks and parts into which a kernel splits the keys of a row of Q.
 
-    `shift` is the base-2 logarithm of the largest weight. If `promotes`, the matrix unit adds the values of one block.
+    A block has `keys` keys. Different CTAs compute the `parts` parts. `shift` is the base-2 logarithm of the largest
+    weight. If `promotes`, the matrix unit adds the products of the weights and V of one block only.
     """
 
     keys: int
@@ -85,12 +92,12 @@ class Division:
     shift: int = 0
     promotes: bool = False
 
-    def blocks(self, count: int) -> int:
-        """Return the number of blocks of a part for a number of keys."""
+    def per_part(self, count: int) -> int:
+        """Return the number of blocks in a part of `count` keys, rounded up."""
         return ceil(ceil(count / self.keys) / self.parts)
 
     def groups(self, count: int) -> list[slice]:
-        """Return the keys whose values the matrix unit adds, for each such sum."""
+        """Return the keys of each sum of products that the matrix unit computes alone."""
         return [slice(at, at + self.keys) for at in range(0, count, self.keys)] if self.promotes else [slice(0, count)]
 
     def steps(self, count: int, length: int) -> list[slice]:
@@ -99,11 +106,11 @@ class Division:
         return [slice(start, start + length) for start in starts]
 
 
-def division(case: Case, inputs: Inputs) -> Division:
-    """Return the blocks of keys of the kernel for a case."""
+def key_blocks(case: Case, inputs: Inputs) -> KeyBlocks:
+    """Return the blocks and parts into which the kernel for a case splits the keys."""
     made: Any = plan_attention(inputs.operands, options_of(case), case.target, case.multiprocessors)
     parts = made.splits if isinstance(made, HopperDecode) else 1
-    return Division(made.plan.keys, parts, made.plan.shift, getattr(made.plan, "promotes", False))
+    return KeyBlocks(made.plan.keys, parts, made.plan.shift, getattr(made.plan, "promotes", False))
 
 
 def options_of(case: Case) -> tuple[Any, ...]:
@@ -123,7 +130,7 @@ def expected(case: Case, inputs: Inputs, arch: str) -> dict[str, Bounded]:
     found = {"o": _unwritten(inputs, "o", (*q.shape[:-1], case.head_v))}
     if case.lse:
         found["lse"] = _unwritten(inputs, "lse", (*q.shape[:-3], case.heads, q.shape[-3]))
-    blocks = division(case, inputs)
+    blocks = key_blocks(case, inputs)
     for span in spans(case):
         for head in range(case.heads):
             row = Rows(case, inputs, span, head, arch)
@@ -177,7 +184,7 @@ class Rows:
             errors = repeated(self.step, ceil(case.head / self.length)) * (q_sizes @ k_sizes)
         self.score_errors = errors * self.scale + SMALLEST_F32
 
-    def attend(self, blocks: Division) -> dict[str, Bounded]:
+    def attend(self, blocks: KeyBlocks) -> dict[str, Bounded]:
         """Return O and the logarithms of the sums, with their allowed errors."""
         case, count = self.case, len(self.k)
         scores = np.where(self.seen, self.scores, -np.inf)
@@ -191,7 +198,7 @@ class Rows:
         with np.errstate(divide="ignore"):
             logarithms = np.where(empty, -np.inf, top + np.log(totals))[:, 0]
 
-        number, bits = blocks.blocks(count), max(1.0, log2(max(count, 1)))
+        number, bits = blocks.per_part(count), max(1.0, log2(max(count, 1)))
         largest = np.where(self.seen, abs(self.scores) + self.score_errors, 0).max(-1, keepdims=True, initial=0)
         largest = largest * LOG2_E * (1 + 2 * F32)
         roundings = number + (9 if blocks.shift else 5)
@@ -226,13 +233,13 @@ class Rows:
         lse_allowed = of_sum + 2 * F32 * (finite + of_sum)
         return {"o": (values, allowed), "lse": (logarithms, np.where(empty[:, 0], 0, lse_allowed))}
 
-    def _value_errors(self, weights: Floats, rounded: Floats, totals: Floats, blocks: Division) -> Floats:
+    def _value_errors(self, weights: Floats, rounded: Floats, totals: Floats, blocks: KeyBlocks) -> Floats:
         """Return bounds on the errors of the weighted sums of V, relative to the sums of the weights.
 
         `rounded` are the relative errors of the weights, without those of subnormal weights. `totals` are the sums of
         the weights, in which the largest weight is 1.
         """
-        case, count, number = self.case, len(self.k), blocks.blocks(len(self.k))
+        case, count, number = self.case, len(self.k), blocks.per_part(len(self.k))
         magnitudes, v_sizes = abs(self.v), sizes(self.v, case.type)
         # Weights that are subnormal in the type, or zero because of .ftz, have absolute errors.
         lost = (rounding(case.type)[1] * 2.0**-blocks.shift + (number + 1) * SMALLEST_F32) / totals

@@ -29,7 +29,7 @@ import numpy as np
 from warploom.kernels.hopper.backward_plan import BackwardPlan, plan_for
 from warploom.kernels.plan import DTYPES
 from warploom_lab.attention.case import Case
-from warploom_lab.attention.expected import LN_2, LOG2_E, Bounded, Division, Rows
+from warploom_lab.attention.expected import LN_2, LOG2_E, Bounded, KeyBlocks, Rows
 from warploom_lab.attention.inputs import Inputs, Span, spans
 from warploom_lab.problems.bounds import (
     EX2,
@@ -55,7 +55,7 @@ def forward(case: Case, inputs: Inputs) -> tuple[Array, Array]:
     o, lse = np.zeros(inputs.do.shape, DTYPES[case.type]), np.zeros(_lse_shape(case), np.float32)
     for span in spans(case):
         for head in range(case.heads):
-            found = Rows(case, inputs, span, head, case.target).attend(Division(1, 1))
+            found = Rows(case, inputs, span, head, case.target).attend(KeyBlocks(1, 1))
             span.of_q(o, packed=case.packed)[:, head] = np.rint(found["o"][0] * _GRID) / _GRID
             span.of_lse(lse, packed=case.packed)[head] = np.rint(found["lse"][0] * _GRID) / _GRID
     return o, lse

@@ -89,7 +89,10 @@ def keys_of(case: Case, operands: AttentionOperands, span: Span) -> tuple[Array,
 
 
 def make_inputs(case: Case) -> Inputs:
-    """Return the input arrays of a case. Memory that belongs to no sequence contains NaNs."""
+    """Return the input arrays of a case.
+
+    Memory that belongs to no sequence contains NaNs. For gradients of packed sequences, Q and dO have zeros there.
+    """
     draw = np.random.default_rng([case.seed, case.number])
     dtype = DTYPES[case.type]
     count = len(case.tokens)
@@ -114,7 +117,7 @@ def make_inputs(case: Case) -> Inputs:
     operands = AttentionOperands(q, k, v, None, None, ends[0], ends[1], lengths, table, *_factor_arrays(case))
     do = _placed((*shapes[0][:-1], case.head_v), dtype, case.storage)[0] if case.gradients else None
     if do is not None and case.packed:
-        # Gradients do not support NaNs in rows that follow a packed sequence.
+        # Gradients do not support NaNs in rows of Q and dO that follow the last packed sequence.
         q[...] = do[...] = 0
     for span in spans(case):
         _fill(case, operands, do, span, draw)

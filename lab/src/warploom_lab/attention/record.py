@@ -24,7 +24,11 @@ class Recorded:
         return encode(self)
 
     def difference(self, seed: int) -> str:
-        """Run the case on the emulator. Return a message if the result differs from the recorded one, or ""."""
+        """Run the case on the emulator under the sanitizer, and compare it with the record.
+
+        Return "" if the inputs and the result are the recorded ones. Otherwise, and for a finding of the sanitizer or
+        an error, return a message.
+        """
         one = case(seed, self.number)
         runner = Runner(one)
         if runner.digest != self.inputs:

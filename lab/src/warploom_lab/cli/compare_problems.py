@@ -29,8 +29,9 @@ _REPORT_EVERY = 200  # cases between two lines of progress without a terminal
 def run(options: argparse.Namespace, device: Device = "cuda") -> int:
     """Compare random problems with float64 and the emulator. Return the exit status.
 
-    `options.name[0]` is the subject. If `device` is "cpu", the emulator replaces the GPU. It also does this with
-    --sanitize, and for kernels of other targets than sm_90a.
+    `options.name[0]` is the kernel family. If `device` is "cpu", the emulator replaces the GPU. It also does this with
+    the options --sanitize and --target (other than sm_90a). Without them, the GPU also runs the drawn cases whose
+    kernel has an older target.
 
     Errors: UsageError compare.*, gpu.*, dask.*.
     """

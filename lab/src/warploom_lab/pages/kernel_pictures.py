@@ -123,7 +123,7 @@ def _memory(plan: Plan, x: float, bottom: float) -> Iterator[str]:
 
 # Roles ------------------------------------------------------------------------------------------------------
 
-_STEPS, _STORE = 6, 3  # stages of a tile, and duration of a store, in multiplications of a stage
+_STEPS, _STORE = 6, 3  # steps of a tile along K, and duration of a store in steps
 Event = tuple[int, float, float, int, object]
 """Row (0 is the producer), start, end, tile, and stage or "store"."""
 
@@ -144,7 +144,10 @@ def _roles_picture() -> str:
                 body.append(_box(x + start * unit, y + 38 + 34 * row, (end - start) * unit, 28, css_class, text))
         y += 38 + 34 * len(rows) + 4
     body.append(svg_text(16, y + 20, "Each tile of D has a colour. The numbers are stages in shared memory."))
-    description = "Times at which the producer copies a stage, and at which each consumer multiplies it or stores D."
+    description = (
+        "Times at which the producer copies a stage, and at which each consumer multiplies it or stores D. Each tile of"
+        " D has a colour. Stores of D are grey."
+    )
     return _document(y + 34, "Producer and consumers over time", description, body)
 
 
@@ -192,7 +195,8 @@ def _waves_picture() -> str:
     size, tile, cell, width = 4096, Tile(), 13, 24
     m_tiles, n_tiles = size // tile.rows, size // tile.columns
     waves = -(-m_tiles * n_tiles // _MULTIPROCESSORS)
-    body, shown, below = list[str](), list[str](), 0.0
+    body, below = list[str](), 0.0
+    shown = [f"A tile has {tile.rows} rows and {tile.columns} columns. Each colour is a wave of tiles."]
     for panel, group in enumerate((tile.group, m_tiles)):
         x, y = 16 + panel * 430, 62
         places = tile_places(m_tiles, n_tiles, group)
@@ -209,7 +213,7 @@ def _waves_picture() -> str:
     for wave in range(waves):
         body.append(_box(16 + wave * 90, below + 14, 18, 14, f"k{wave}"))
         body.append(svg_text(40 + wave * 90, below + 26, f"wave {wave}"))
-    title = f"Tiles of {size} x {size} elements of D that {_MULTIPROCESSORS} CTAs compute at a time"
+    title = f"Order of the tiles of a D of {size} x {size}, with {_MULTIPROCESSORS} CTAs"
     return _document(round(below) + 40, title, " ".join(shown), body)
 
 

@@ -8,8 +8,8 @@ from warploom.kernels.hopper.plan import HOPPER
 Device = Literal["cpu", "cuda"]
 
 
-class Problem(Protocol):
-    """Random case of a subject."""
+class AnyCase(Protocol):
+    """Protocol of a random case, which the class `Case` of each kernel family satisfies."""
 
     @property
     def seed(self) -> int:
@@ -42,7 +42,7 @@ class Problem(Protocol):
         ...
 
 
-C = TypeVar("C", bound=Problem)
+C = TypeVar("C", bound=AnyCase)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,11 @@ class Recorded(Protocol):
         ...
 
     def difference(self, seed: int) -> str:
-        """Run the case on the emulator. Return a message if the result differs from the recorded one, or ""."""
+        """Run the case on the emulator under the sanitizer, and compare it with the record.
+
+        Return "" if the inputs and the result are the recorded ones. Otherwise, and for a finding of the sanitizer or
+        an error, return a message.
+        """
         ...
 
 

@@ -1,4 +1,4 @@
-"""Subject of a comparison: its cases, and the functions that compare them."""
+"""Functions of a kernel family for `warploom-lab compare`."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from warploom.diagnostics import WarploomError
-from warploom_lab.problems.outcome import Outcome, Problem, Task
+from warploom_lab.problems.outcome import AnyCase, Outcome, Task
 from warploom_lab.problems.record import Recorded
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Kernels that random cases compare.
+    """Kernel family of `warploom-lab compare`, with functions that draw, run and record its cases.
 
     `case(seed, number, target)` draws a case. `compare` runs a task. `emulate` runs a case on the emulator. `recorded`
     returns the record of an outcome with a right result, and `parse` reads it from JSON data.
@@ -21,13 +21,13 @@ class Subject:
 
     name: str  # of the argument of `warploom-lab compare`
     outcome: type[Outcome[Any]]
-    case: Callable[[int, int, str], Problem]
+    case: Callable[[int, int, str], AnyCase]
     compare: Callable[[Task], Outcome[Any]]
     emulate: Callable[[Any], object]
     recorded: Callable[[Any], Recorded]
     parse: Callable[[Any], Recorded]
 
-    def case_of(self, task: Task) -> Problem:
+    def case_of(self, task: Task) -> AnyCase:
         """Return the case of a task."""
         return self.case(task.seed, task.number, task.target)
 

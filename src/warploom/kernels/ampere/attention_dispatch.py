@@ -16,7 +16,7 @@ def warp_attention(problem: AttentionProblem, target: str) -> WarpAttention:
     """Return the launch for a problem. Errors: UsageError kernels.target, check.target."""
     plan = plan_for(
         problem.type, problem.head, problem.head_v, target, rows=problem.most_rows, sharing=problem.sharing,
-        page=problem.page, **problem.masks,
+        page=problem.page, **problem.plan_fields,
     )  # fmt: skip
     return WarpAttention(problem, plan)
 

@@ -44,11 +44,11 @@ class WarpAttentionPlan(AttentionShape):
 
 
 def plan_for(
-    type: str, head: int, head_v: int, target: str, *, rows: int, sharing: int, page: int, **masks: Any
+    type: str, head: int, head_v: int, target: str, *, rows: int, sharing: int, page: int, **fields: Any
 ) -> WarpAttentionPlan:
     """Return the plan for `rows` tokens of Q in the longest sequence.
 
-    `sharing` heads of Q share a head of K. `page` and `masks` are fields of the plan.
+    `sharing` heads of Q share a head of K. `page` and `fields` are fields of the plan.
 
     Errors: UsageError kernels.target, check.target.
     """
@@ -57,7 +57,7 @@ def plan_for(
         known = ", ".join(f"sm_{each}" for each in SHARED_KIB if each >= OLDEST)
         raise UsageError(f"no attention kernel for {target}; expected one of {known}", code="kernels.target")
     packed_heads = sharing if rows <= _FEW_TOKENS else 1
-    words: dict[str, Any] = {**masks, "sharing": packed_heads, "page": page, "target": target}
+    words: dict[str, Any] = {**fields, "sharing": packed_heads, "page": page, "target": target}
     # The fastest tiles of those with 64 or 128 rows, as measured on an H200 with code for sm_80.
     keys = 128 if max(head, head_v) <= _NARROW else 32
     return WarpAttentionPlan(type, head, head_v, _ROWS, keys, **words)

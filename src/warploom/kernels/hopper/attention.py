@@ -158,7 +158,7 @@ class Consumer:
         self.from_k, self.from_v = k_tile.descriptor(), self.v_tile.descriptor()
         self.sums = [new(f32) for _ in range(plan.wide_v // 2)]
         self.added = [new(f32) for _ in self.sums] if plan.promotes else self.sums  # accumulators of wgmma
-        self.factors = [new(f32), new(f32)] if plan.promotes else []  # by which sums shrink before a block is added
+        self.factors = [new(f32), new(f32)] if plan.promotes else []  # of the sums of earlier blocks
         self.block = new(s32)  # block of keys of the current weights
         self.stored = new(s32, -1)  # stage of Q that holds the previous tile of O
         following = number + 1
@@ -218,7 +218,7 @@ class Consumer:
             ptx.bar(_CLEAR, 128 * self.plan.consumers)
 
     def _step(self, *, masked: bool) -> None:
-        """Add the values of the current block, and compute the weights of the block before."""
+        """Add the weights of the current block times V, and compute the weights of the block before it."""
         self.block -= 1
         self.k_ring.wait_full()
         if self.plan.takes_turns:
@@ -245,7 +245,7 @@ class Consumer:
         self.softmax.pack()
 
     def _add_block(self) -> None:
-        """Let the sums shrink, and add the values of a block in f32."""
+        """Multiply the sums of earlier blocks by `factors`, and add the weights of this block times V in f32."""
         for number, (each, added) in enumerate(zip(self.sums, self.added, strict=True)):
             ptx.fma(each, self.factors[number >> 1 & 1], added, rnd="rn", type=f32, out=each)
 

@@ -23,7 +23,7 @@ _L2_PROMOTION = 256  # bytes that L2 fetches at once
 
 def hopper_attention(problem: AttentionProblem, multiprocessors: int) -> HopperAttention | HopperDecode:
     """Return the launches for a problem on a GPU with `multiprocessors` multiprocessors."""
-    sharing, masks = problem.sharing, problem.masks
+    sharing, fields = problem.sharing, problem.plan_fields
     is_short = size_of(problem.type) == 1  # `decode` has no elements of 8 bits
     if problem.page and is_short:
         raise UsageError(f"K and V are pages of {problem.type}; expected pages of bf16 or f16", code="kernels.type")
@@ -36,13 +36,13 @@ def hopper_attention(problem: AttentionProblem, multiprocessors: int) -> HopperA
         )
         raise UsageError(f"{message} {DECODE_ROWS} with pages", code="kernels.shape")
     if problem.page or (few and lines < multiprocessors and problem.k_tokens > _SHORT):
-        plan = decode_plan(problem.type, problem.head, problem.head_v, sharing, problem.page, **masks)
+        plan = decode_plan(problem.type, problem.head, problem.head_v, sharing, problem.page, **fields)
         # Two parts for each CTA hide the store of a part. Many rows make the addition of the parts expensive.
         parts = multiprocessors * (2 if problem.q_tokens * sharing <= _FEW_ROWS else 1)
         splits = min(max(1, parts // lines), ceil(problem.k_tokens / plan.keys))
         return HopperDecode(problem, plan, multiprocessors, splits)
     plan = plan_for(
-        problem.type, problem.head, problem.head_v, problem.k_tokens, scaled=problem.scale_strides is not None, **masks
+        problem.type, problem.head, problem.head_v, problem.k_tokens, scaled=problem.scale_strides is not None, **fields
     )
     return HopperAttention(problem, plan, multiprocessors)
 

@@ -28,8 +28,8 @@ class AttentionPlan(AttentionShape):
     their multiplications in turn. Only the kernel `decode` packs heads in a tile and has pages.
 
     For 8-bit elements, shared memory also has `copies` blocks of V as they are in global memory. If `promotes`, the
-    tensor cores add the values of one block only, and f32 additions add the sums of the blocks. If `scaled`, each
-    sequence and head of K has scales.
+    tensor cores add the products of the weights and V of one block only, and f32 additions add these sums. If `scaled`,
+    each sequence and head of K has scales.
     """
 
     stages: int = 2
@@ -51,7 +51,7 @@ class AttentionPlan(AttentionShape):
 
     @property
     def depth(self) -> int:
-        """Elements along K of one wgmma instruction."""
+        """Length of the inner dimension of one wgmma instruction: K of its shape M x N x K."""
         return 32 // self.size
 
     @property
@@ -90,13 +90,13 @@ def swizzle_of(type: str, columns: int) -> int:
     return min(128, row & -row)
 
 
-def plan_for(type: str, head: int, head_v: int, tokens: int, **masks: Any) -> AttentionPlan:
-    """Return the plan for `tokens` keys. `masks` are fields of the plan from `right` to `result`."""
-    is_long, is_cut = tokens > _LONG, bool(masks.get("right") or masks.get("left"))
+def plan_for(type: str, head: int, head_v: int, tokens: int, **fields: Any) -> AttentionPlan:
+    """Return the plan for `tokens` keys. `fields` are other fields of the plan, such as masks."""
+    is_long, is_cut = tokens > _LONG, bool(fields.get("right") or fields.get("left"))
     widest = max(AttentionPlan(type, head, head_v).wide, AttentionPlan(type, head, head_v).wide_v)
     shape: dict[str, Any]
     if size_of(type) == 1:
-        return AttentionPlan(type, head, head_v, **_BYTES[widest], **masks)
+        return AttentionPlan(type, head, head_v, **_BYTES[widest], **fields)
     if widest == 64:
         shape = {"rows": 192, "q_stages": 2}
     elif widest == 128:
@@ -104,13 +104,16 @@ def plan_for(type: str, head: int, head_v: int, tokens: int, **masks: Any) -> At
     else:
         shape = {"keys": 112 if widest == 192 else 80}
     takes_turns = is_cut or widest == 64 or (widest == 128 and is_long)
-    return AttentionPlan(type, head, head_v, **shape, **masks, takes_turns=takes_turns)
+    return AttentionPlan(type, head, head_v, **shape, **fields, takes_turns=takes_turns)
 
 
-def decode_plan(type: str, head: int, head_v: int, sharing: int, page: int, **masks: Any) -> AttentionPlan:
-    """Return the plan of `decode`. `sharing` heads of Q share a head of K. Pages have `page` keys."""
+def decode_plan(type: str, head: int, head_v: int, sharing: int, page: int, **fields: Any) -> AttentionPlan:
+    """Return the plan of `decode`. `sharing` heads of Q share a head of K. Pages have `page` keys.
+
+    `fields` are other fields of the plan, such as masks.
+    """
     widest = max(AttentionPlan(type, head, head_v).wide, AttentionPlan(type, head, head_v).wide_v)
     keys = 128 if widest <= 128 else 64
     return AttentionPlan(
-        type, head, head_v, DECODE_ROWS, keys, stages=3, takes_turns=False, sharing=sharing, page=page, **masks
+        type, head, head_v, DECODE_ROWS, keys, stages=3, takes_turns=False, sharing=sharing, page=page, **fields
     )

@@ -1,7 +1,7 @@
 """Blocks of V in the Hopper attention kernel, and scales of e4m3.
 
-wgmma multiplies 8-bit elements only if they are contiguous along K. Three warps therefore transpose each block of V, so
-that its keys are contiguous.
+wgmma multiplies 8-bit elements only if they are contiguous along the inner dimension, which is that of the keys in the
+multiplication by V. Three warps therefore transpose each block of V, so that its keys are contiguous.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
@@ -37,10 +37,11 @@ _EVEN, _ODD = 0x6420, 0x7531  # bytes that prmt selects from two registers
 
 
 class Values:
-    """Blocks of V in shared memory.
+    """Rings of blocks of V in shared memory.
 
-    Tensor copies write `source`, and wgmma reads `tile`. `filled` and `state` are the states of their rings. For 16-bit
-    elements, both are the same tile.
+    Tensor copies write `source`, and `filled` is the state of its ring. wgmma reads `tile`, and `state` is the state of
+    its ring. 16-bit elements need no transposition, so both are the same, and `announce`, `finish` and `transpose` do
+    nothing.
     """
 
     def __init__(self, plan: AttentionPlan) -> None:
@@ -53,17 +54,17 @@ class Values:
         self.state.ring.start()
 
     def announce(self, tile: TilePosition, key: Any) -> None:
-        """State that the block from key `key` on is copied next."""
+        """Tell the transposing warps how many keys of the next block are valid. `key` is its first key."""
 
     def finish(self) -> None:
-        """End the blocks. The producer executes this."""
+        """Tell the transposing warps that no block follows. The producer executes this."""
 
     def transpose(self) -> None:
         """Transpose all blocks in the warps of the producer that do not copy."""
 
 
 class ByteValues(Values):
-    """Blocks of V with 8-bit elements.
+    """Rings of blocks of V with 8-bit elements, which three warps transpose from `source` to `tile`.
 
     `source` has a row for each key, and `tile` a row for each column of V. In each 16 keys, `tile` has keys 0, 1, 8, 9,
     then 2, 3, 10, 11, and so on. This is the order in which threads have the scores of 16 keys.
@@ -87,11 +88,11 @@ class ByteValues(Values):
         ptx.st(self.memory.at(), [0, 0, 0, 0], vec="v4", type="b32")
 
     def announce(self, tile: TilePosition, key: Any) -> None:
-        """State that the block from key `key` on is copied next."""
+        """Tell the transposing warps how many keys of the next block are valid. `key` is its first key."""
         ptx.st(self._count(), tile.k_first + tile.k_count - key, type=s32)
 
     def finish(self) -> None:
-        """End the blocks. The producer executes this."""
+        """Tell the transposing warps that no block follows. The producer executes this."""
         self.filled.wait_empty()
         ptx.st(self._count(), -1, type=s32)
         arrive(self.filled.barrier())
@@ -160,11 +161,11 @@ class ByteValues(Values):
 
 
 class Scales:
-    """Factors of the scores and of the sums of values.
+    """Factors of the scores and of O.
 
     They are the constants `score` and `value` times the scales of a tile. `arrays` are pointers to the scales of Q, K
-    and V. `strides` are their elements from a sequence and a head of K to the next. A null pointer stands for scales
-    of 1.
+    and V. `strides` are the distances, in elements, between the scales of neighbouring sequences and of neighbouring
+    heads of K. A null pointer stands for scales of 1.
     """
 
     def __init__(
