@@ -131,7 +131,10 @@ class Case:
 
 
 def draw(seed: int, count: int, kinds: Sequence[Kind]) -> list[Case]:
-    """Return random cases of the kinds, in turn: layers of models, powers of two, irregular sizes, and batches."""
+    """Return random cases of the kinds, in turn.
+
+    They are layers of models, powers of two, irregular sizes, and batches.
+    """
     dice = Random(f"gemm {seed}")
     return [_draw(dice, kinds[number % len(kinds)]) for number in range(count)]
 
@@ -144,7 +147,10 @@ def _draw(dice: Random, kind: Kind) -> Case:
 
 
 def _majors(dice: Random, kind: Kind) -> tuple[str, str]:
-    """Return random layouts. In half of the cases and for other types than 16 bits, K is contiguous in A and B."""
+    """Return random layouts.
+
+    In half of the cases and for other types than 16 bits, K is contiguous in A and B.
+    """
     free = size_of(kind.operand) == 2 and not kind.sparse and dice.random() < 0.5
     return (dice.choice("km"), dice.choice("kn")) if free else ("k", "k")
 
