@@ -123,7 +123,8 @@ class PartialSums:
     def _sums(self, quads: Sequence[Any], first: Any, parts: Any, in_flight: int) -> list[list[Register]]:
         """Return the sums of all parts for each of several quads.
 
-        The loads of `in_flight` parts are in flight at a time. Cluster `first` has the first of `parts` parts. Sums of quads after the last are arbitrary.
+        The loads of `in_flight` parts are in flight at a time. Cluster `first` has the first of `parts` parts. Sums of
+        quads after the last are arbitrary.
         """
         last = self.plan.accumulators // self.width - 1
         offsets = [ptx.mul_wide(ptx.min(each, last, type=u32), self.step, type=u32) for each in quads]
