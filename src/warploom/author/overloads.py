@@ -217,7 +217,7 @@ def _options(
 
 
 def _complete(form: Form, row: Row, slots: dict[str, str]) -> bool:
-    """Add the missing modifiers to `slots`, the modifiers of `row`. Return True if the combination is legal."""
+    """Add missing modifiers to `slots`, those of `row`. Return True if the combination is legal."""
     for word in form.syntax.words:
         if word.composite is not None:
             slots.setdefault(word.slot, form.composites[word.slot].format(**slots))

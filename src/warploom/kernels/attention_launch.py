@@ -85,7 +85,10 @@ def line_numbers(problem: AttentionProblem, heads: int, blocks: int) -> dict[str
 def run_on_numpy(
     made: AttentionDispatch, operands: AttentionOperands, device: Any, start: Callable[..., Run] | None = None
 ) -> None:
-    """Launch the kernels with NumPy arrays, which include the results. `start` is called instead of `launch`."""
+    """Launch the kernels with NumPy arrays, which include the results.
+
+    `start` is called instead of `launch`, with the same arguments.
+    """
     run = start or launch
     workspace, counter = np.zeros(made.words, np.float32), np.zeros(_COUNTERS, np.uint32)
     for each in made.launches(operands):
