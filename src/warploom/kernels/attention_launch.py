@@ -87,7 +87,7 @@ def run_on_numpy(
 ) -> None:
     """Launch the kernels with NumPy arrays, which include the results.
 
-    `start` is called instead of `launch`.
+    `start` is called instead of `launch`, with the same arguments.
     """
     run = start or launch
     workspace, counter = np.zeros(made.words, np.float32), np.zeros(_COUNTERS, np.uint32)

@@ -88,7 +88,7 @@ class AttentionProblem:
 
     @property
     def plan_fields(self) -> dict[str, Any]:
-        """Fields of `AttentionShape` that the options determine: masks, lengths, logarithms and the type of O."""
+        """Masks and options as keyword arguments of `AttentionShape`, and the type of O."""
         return {
             "right": self.window.right is not None, "left": self.window.left is not None, "packed": self.packed,
             "lengths": self.lengths, "lse": self.lse, "result": self.result,

@@ -245,7 +245,7 @@ class Consumer:
         self.softmax.pack()
 
     def _add_block(self) -> None:
-        """Multiply the sums of earlier blocks by `factors`, and add the weights of this block times V in f32."""
+        """Multiply the sums of earlier blocks by `factors`, and add this block's weights times V in f32."""
         for number, (each, added) in enumerate(zip(self.sums, self.added, strict=True)):
             ptx.fma(each, self.factors[number >> 1 & 1], added, rnd="rn", type=f32, out=each)
 

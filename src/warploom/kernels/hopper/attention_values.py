@@ -64,7 +64,7 @@ class Values:
 
 
 class ByteValues(Values):
-    """Rings of blocks of V with 8-bit elements, which three warps transpose from `source` to `tile`.
+    """Rings of blocks of V with 8-bit elements. Three warps transpose `source` to `tile`.
 
     `source` has a row for each key, and `tile` a row for each column of V. In each 16 keys, `tile` has keys 0, 1, 8, 9,
     then 2, 3, 10, 11, and so on. This is the order in which threads have the scores of 16 keys.
