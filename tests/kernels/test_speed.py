@@ -274,4 +274,5 @@ def test_random_cases_have_every_layout_and_batches() -> None:
     assert min(case.m for case in cases) <= 4
     assert len(set(cases)) > 290
     assert draw(4, 300, [KINDS["bf16"]]) != cases
+    assert max(case.bytes for case in draw(3, 2000, [KINDS["tf32"]])) <= 2e9
     assert {case.a_major + case.b_major for case in draw(3, 300, [KINDS["tf32"], KINDS["s8"]])} == {"kk"}

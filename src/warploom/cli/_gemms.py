@@ -18,7 +18,7 @@ _SIZE = re.compile(r"([1-9]\d{0,6})x([1-9]\d{0,6})x([1-9]\d{0,6})", re.ASCII)
 
 
 def declare_gemms(parser: argparse.ArgumentParser, peers: Sequence[str]) -> None:
-    """Add the options that select matrix multiplications and the library to compare with, one of `peers`."""
+    """Add the options that select matrix multiplications and a library, one of `peers`."""
     parser.add_argument(
         "--types",
         metavar="TYPE,…",

@@ -126,9 +126,9 @@ def _fastest(bench: Bench, case: Case, sets: Sequence[Matrices]) -> Multiply:
 
 
 def difference(bench: Bench, case: Case, matrices: Matrices, ours: Callable[[], object], theirs: Multiply) -> float:
-    """Call `ours`, which launches our kernel. Return the difference of its result from that of `theirs`.
+    """Return the difference of the results of `ours` and `theirs`.
 
-    `theirs` is a function of the library.
+    `ours` launches our kernel. `theirs` is a function of the library.
     """
     peer = bench.peer
     matrices.d[...] = 0
