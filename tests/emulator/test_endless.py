@@ -146,15 +146,15 @@ def test_waiting_warps_are_reported_after_the_loop() -> None:
 def test_ctas_that_have_not_started_are_a_note() -> None:
     body = """
     mov.u32 %r2, %ctaid.x;
-    setp.eq.u32 %p2, %r2, 39;
+    setp.eq.u32 %p2, %r2, 99;
     @%p2 st.release.gpu.global.u32 [%rd0], 1;
     L:
     ld.acquire.gpu.global.u32 %r1, [%rd0];
     setp.eq.u32 %p1, %r1, 0;
     @%p1 bra L;"""
-    (found,) = found_in(body, "eager", np.zeros(1, np.uint32), grid=40, block=1024)
+    (found,) = found_in(body, "eager", np.zeros(1, np.uint32), grid=100, block=1024)
     assert [note.message for note in found.notes] == [
-        "the emulator runs 32 of 40 CTAs at a time; no CTA of a later wave has started"
+        "the emulator runs 96 of 100 CTAs at a time; no CTA of a later wave has started"
     ]
 
 

@@ -27,6 +27,7 @@ def waves_of(warps: int) -> Iterator[None]:
     """Split grids into waves of a number of warps."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(waves, "RESIDENT_WARPS", warps)
+        patch.setattr(waves, "WAITING", 1)
         patch.setattr(waves, "LEAST_WARPS", 1)
         yield
 

@@ -156,6 +156,9 @@ class Runner:
             choices = [api.grouped_schedule(problem, plan)] if one.ends else list(schedules(problem, plan))
         if partition is not None:
             schedule = replace(choices[0], ctas=partition.ctas, split=partition.split)
+            if partition.split:  # older records have launches with more clusters than stages, some of which had none
+                most = partition.split * schedule.stages * partition.tile.cluster
+                schedule = replace(schedule, ctas=min(partition.ctas, most))
             return dispatch_of(problem, plan, schedule)
         if one.share >= 0:
             choices = [*choices, *_unusual_schedules(plan, choices[0], split=not one.ends)]

@@ -38,6 +38,9 @@ class Recorded:
         return "" if same else f"{one}: the emulator's result differs from the GPU's"
 
 
+_ADDED = {"exchanged", "blocks"}  # fields that older records do not have
+
+
 def recorded(outcome: Outcome) -> Recorded:
     """Return the record of an outcome with a right result."""
     assert outcome.partition is not None
@@ -49,9 +52,8 @@ def parse(data: Any) -> Recorded:
     way = data["way"]
     tile = way["tile"]
     defaults: dict[str, Any] = {field.name: field.default for field in fields(Tile)}
-    if tile.keys() - defaults.keys() or defaults.keys() - tile.keys() - {"exchanged"}:
+    if tile.keys() - defaults.keys() or defaults.keys() - tile.keys() - _ADDED:
         raise ValueError("a tile has the fields of another release")
-    # Older records have no exchanged tiles.
     values = {name: expect_type(type(default), tile.get(name, default)) for name, default in defaults.items()}
     return Recorded(
         expect_type(int, data["number"]),

@@ -3,8 +3,8 @@
 A quad is 8 columns of a block of 64 rows, of which a thread has four sums.
 
 The clusters that multiply parts of a tile are its participants. Each stores the sums of its part. When the sums of all
-parts are stored, each participant adds the parts of some columns, and stores these columns of D. The parts are added in
-the order of K.
+parts are stored, each participant adds the parts of some columns, and stores these columns of D. The parts are added
+from the last to the first.
 """
 
 from collections.abc import Callable, Sequence
@@ -129,11 +129,16 @@ class PartialSums:
         last = self.plan.accumulators // self.width - 1
         offsets = [ptx.mul_wide(ptx.min(each, last, type=u32), self.step, type=u32) for each in quads]
         ordered: dict[str, Any] = {"sem": "relaxed", "scope": "gpu", **self.vector}
-        begin, rest = self._slot(first, 1), self._slot(first + 1, 0)
-        totals = [[new(self.plan.register_type) for _ in range(self.width)] for _ in quads]
-        for total, offset in zip(totals, offsets, strict=True):
-            ptx.ld((begin + offset).at(0, "global"), out=total, **ordered)
-        places, left = [rest + offset for offset in offsets], new(u32, parts - 1)
+
+        def load(slot: Register) -> list[list[Register]]:
+            found = [[new(self.plan.register_type) for _ in range(self.width)] for _ in quads]
+            for words, offset in zip(found, offsets, strict=True):
+                ptx.ld((slot + offset).at(0, "global"), out=words, **ordered)
+            return found
+
+        end = first + parts - 1
+        totals, begins = load(self._slot(end, 0)), load(self._slot(first, 1))
+        places, left = [self._slot(end - 1, 0) + offset for offset in offsets], new(u32, parts - 2)
         with while_(lambda: left > 0):
             found: list[list[list[Register]]] = []
             for number in range(in_flight):
@@ -142,11 +147,13 @@ class PartialSums:
                 for place, words in zip(places, found[-1], strict=True):
                     with guarded(exists):
                         ptx.ld(place.at(0, "global"), out=words, **ordered)
-                    place += self.stride
+                    place -= self.stride
             for part in found:
                 for total, words in zip(totals, part, strict=True):
                     self._add(total, words)
             left.set(left - ptx.min(left, in_flight, type=u32))
+        for total, words in zip(totals, begins, strict=True):
+            self._add(total, words)
         return totals
 
     def _add(self, totals: Sequence[Register], words: Sequence[Register]) -> None:
