@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-# At its import, this module stores the current folder, which child processes search. Later, a test may change it.
-import multiprocessing.process  # noqa: F401
 from pathlib import Path
 
 import pytest

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from campaign_jobs import dies, square
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,12 +41,6 @@ from warploom_lab.work.campaign import Campaign, Progress, run
 from warploom_lab.work.executors import processes, threads
 
 RECORD = Path(__file__).parents[1] / "evidence" / "campaign" / "kernels-h200.npz"
-
-
-def square(shared: int, task: int, _tell: Any) -> int:
-    if task == 13:
-        raise UsageError("13 is not squared", code="test.unlucky")
-    return task * task + shared
 
 
 def campaign_of(tasks: Sequence[int], group: int = 1) -> Campaign[int, int]:
@@ -124,12 +119,6 @@ def test_local_executors_run_every_task(make: Any, count: int) -> None:
     unlucky = campaign_of([1, 13])
     with pytest.raises(UsageError, match="13 is not squared"):
         run(unlucky, make(unlucky, count))
-
-
-def dies(_shared: None, task: int, _tell: Any) -> int:
-    if task:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return task
 
 
 def test_a_lost_process_is_reported() -> None:
