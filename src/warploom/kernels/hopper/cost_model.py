@@ -30,8 +30,8 @@ from warploom.kernels.problem import Problem
 class Device:
     """Parameters of a GPU for the estimates.
 
-    Units: clocks, except GHz for `clock`, bytes per clock for `port` and `cache_rate`, bytes for `cache` and TB/s for
-    `memory`. `misaligned` and `exposed` are factors.
+    Units: clocks, except GHz for `clock`, bytes per clock for `port` and `cache_rate`, and TB/s for `memory`.
+    `misaligned` and `exposed` are factors.
     """
 
     multiprocessors: int = 132
@@ -44,7 +44,6 @@ class Device:
     port: float = 100.0  # from L2 to a multiprocessor
     cache_rate: float = 10110.0  # from L2 to all multiprocessors
     misaligned: float = 1.93  # factor of the bytes from L2, if the rows of an operand are no multiples of 128 bytes
-    cache: float = 50e6  # bytes of L2
     memory: float = 3.51
     end: float = 118.8  # per tile, in addition to its products and columns
     row: float = 1.11  # per row of a box of D that a tensor copy stores
@@ -52,7 +51,6 @@ class Device:
     cut: float = 2288.0  # per launch with tiles that are cut along K
     piece: float = 0.468  # per element of a tile whose partial sums are stored
     round: float = 939.7  # per round of loads of partial sums
-    uncached: float = 0.0  # per byte that cut tiles read, if the matrices exceed L2
     launch: float = 2946.0
     exchanged_end: float = 25.5  # per exchanged tile
     exchanged_column: float = 3.05  # per column of an exchanged tile
@@ -162,8 +160,6 @@ def microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) -> float:
     if schedule.split:
         clusters = schedule.ctas // tile.cluster
         clocks = schedule.tiles * schedule.stages / clusters * stage + _cut_clocks(plan, clusters, schedule.split)
-        read = schedule.split * schedule.stages * (tile.rows * tile.cluster * stored + tile.columns) * SPAN
-        clocks += device.uncached * read * min(1.0, operands / device.cache)
         clocks += end * (ceil(schedule.tiles / clusters) - 1)
     elif tile.exchanged:
         units = schedule.tiles * tile.cluster

@@ -43,10 +43,8 @@ class PartialSums:
         self.step = 128 * 4 * width  # bytes of a quad: the sums of 8 columns in a block of 64 rows
         self.slot_bytes = self.step * (plan.accumulators // width)
         self.stride = plan.tile.cluster * plan.tile.tile_consumers * self.slot_bytes  # from a cluster to the next
-        self.tiles = (
-            new(u32, 0),
-            new(u32, 0),
-        )  # 1 + tile of the part that does not start it, and of the part that starts it
+        # 1 + tile of the part that does not start it, and of the part that starts it
+        self.tiles = new(u32, 0), new(u32, 0)
 
     def _consumer(self, cluster: Any) -> Any:
         return (cluster * self.plan.tile.cluster + self.rank) * self.plan.tile.tile_consumers + self.in_tile
