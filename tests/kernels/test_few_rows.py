@@ -22,8 +22,8 @@ from warploom.kernels.plan import ACCUMULATORS, DTYPES, Epilogue
 from warploom.kernels.problem import Operands, Problem, problem_of
 
 SHARED_TILE = Tile(64, 8, 3, exchanged=True)
-CLUSTERED = Tile(64, 16, 3, 4, exchanged=True)
-WIDE = Tile(64, 176, 2, 4, exchanged=True)
+CLUSTERED = Tile(64, 16, 3, exchanged=True, parts=4)
+WIDE = Tile(64, 176, 2, exchanged=True, parts=4)
 VECTOR = Tile(8, 4, 2, exchanged=True)
 
 
@@ -68,14 +68,14 @@ def test_every_type_is_right(a: str, b: str, sums: str, tile: Tile, device: Any)
 @pytest.mark.parametrize(("a", "b"), [("e4m3", "e5m2"), ("e5m2", "e4m3")])
 def test_promoted_sums_are_right(a: str, b: str, device: Any) -> None:
     first, second = operands(a, b, 5, 70, 1300)
-    same(gemm(first, second, result="f32", tile=replace(CLUSTERED, cluster=2), device=device), product(first, second))
+    same(gemm(first, second, result="f32", tile=replace(CLUSTERED, parts=2), device=device), product(first, second))
 
 
 @pytest.mark.parametrize("majors", ["kk", "kn", "mk", "mn"])
 @pytest.mark.parametrize("planes", [((2,), (2,)), ((), (2,)), ((2,), ())], ids=["both", "of B", "of A"])
 def test_every_major_and_batch_is_right(majors: str, planes: Any, device: Any) -> None:
     first, second = operands("f16", "f16", 9, 72, 200, majors, *planes)
-    tile = Tile(64, 64, 2, 2, exchanged=True)
+    tile = Tile(64, 64, 2, exchanged=True, parts=2)
     same(gemm(first, second, result="f32", tile=tile, device=device), product(first, second))
 
 
@@ -126,12 +126,17 @@ def test_vectors_of_every_size_are_right(m: int, n: int, k: int, element: str, r
         (SHARED_TILE, (13, 150, 300), 2, 0),
         (replace(SHARED_TILE, rows=128, columns=24), (20, 150, 700), 3, 2),
         (CLUSTERED, (13, 70, 1000), 8, 0),
-        (replace(CLUSTERED, cluster=8), (13, 70, 300), 16, 0),  # some CTAs have no stages
+        (replace(CLUSTERED, parts=8), (13, 70, 300), 16, 0),  # some CTAs have no stages
         (VECTOR, (3, 19, 1500), 3, 0),
         (WIDE, (200, 150, 300), 24, 0),
-        (replace(WIDE, cluster=2), (150, 70, 200), 4, 0),  # the last CTA adds fewer columns
-        (replace(WIDE, rows=128, cluster=1), (200, 150, 300), 3, 4),
-        (replace(WIDE, columns=256, cluster=1), (250, 70, 1000), 12, 2),  # six or seven parts of each tile
+        (replace(WIDE, parts=2), (150, 70, 200), 4, 0),  # the last CTA adds fewer columns
+        (replace(WIDE, rows=128, parts=1), (200, 150, 300), 3, 4),
+        (replace(WIDE, columns=256, parts=1), (250, 70, 1000), 12, 2),  # six or seven parts of each tile
+        # The tiles of a cluster share the rows of A.
+        (Tile(64, 104, 3, 2, exchanged=True), (200, 300, 300), 4, 0),
+        (Tile(64, 40, 2, 4, exchanged=True), (40, 450, 700), 8, 2),
+        (Tile(128, 56, 2, 2, exchanged=True, parts=4), (50, 200, 600), 8, 0),
+        (Tile(64, 16, 2, 4, exchanged=True, parts=2), (13, 300, 50), 16, 0),  # CTAs without stages, rows or columns
     ],
 )  # fmt: skip
 def test_kernels_are_legal_and_silent(tile: Tile, sizes: Any, ctas: int, split: int, schedule: str) -> None:
@@ -186,10 +191,12 @@ def test_exchanging_twice_gives_the_same_plan(plan: Plan) -> None:
 @pytest.mark.parametrize(
     ("plan", "tile", "message"),
     [
-        (Plan(tile=SMALL), replace(SHARED_TILE, columns=40), "has 40 columns; expected 8, 16, 24, 32, 48, .* or 256"),
+        (Plan(tile=SMALL), replace(SHARED_TILE, columns=42), "has 42 columns; expected 8, 16, 24, 32, 40, .* or 256"),
+        (Plan("s8", "s8", "s32", "s32", tile=SMALL), replace(SHARED_TILE, columns=40), "expected 8, 16, 24, 32, 48,"),
+        (Plan(tile=SMALL), replace(SHARED_TILE, columns=40, cluster=4, parts=4), "4 CTAs share an exchanged tile"),
         (Plan(a_major="m", tile=SMALL), SHARED_TILE, "has 8 columns; expected 64"),
         (Plan(tile=SMALL), replace(SHARED_TILE, rows=192), "has 192 rows; expected 64 or 128"),
-        (Plan(tile=SMALL), replace(SHARED_TILE, cluster=3), "a cluster has 3 CTAs; expected 1, 2, 4 or 8"),
+        (Plan(tile=SMALL), replace(SHARED_TILE, cluster=3), "clusters with 3 tiles along its rows"),
         (Plan(tile=SMALL), replace(SHARED_TILE, stages=40), "40 stages of 9216 bytes"),
         (Plan(sparse=True, tile=SMALL), SHARED_TILE, "an exchanged tile has no sparse A"),
         (Plan(grouped=True, tile=SMALL), SHARED_TILE, "no groups of rows"),

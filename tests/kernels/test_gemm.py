@@ -104,6 +104,12 @@ ADDED = Epilogue(addend="bf16")
         (Plan(tile=replace(TALL, cluster=2), epilogue=ADDED), (300, 100, 200), 2, 3),
         (Plan(d="f32", tile=replace(TALL, pingpong=True, buffers=1)), (200, 130, 130), 2, 0),
         (Plan(tile=replace(TALL, pingpong=True, buffers=1), epilogue=ADDED), (200, 130, 200), 4, 5),
+        # Clusters with neighbors along N, and along M and N.
+        (Plan(tile=Tile(64, 64, 2, across=2), a_major="k"), (100, 200, 300), 2, 0),
+        (Plan(tile=Tile(128, 64, 3, across=4), epilogue=ADDED), (300, 450, 200), 2, 3),
+        (Plan(a_major="m", b_major="n", tile=Tile(128, 128, 2, cluster=2, across=2)), (300, 300, 136), 2, 0),
+        (Plan(tile=replace(TURNS, columns=64, cluster=4, across=2)), (300, 500, 200), 2, 0),
+        (Plan(tile=Tile(64, 64, 2, cluster=2, across=4)), (250, 200, 300), 3, 2),
         # Tiles with as many parts as quads, with fewer, and with more. A quad consists of 8 columns of a block.
         (Plan(tile=SMALL), (64, 64, 512), 8, 1),
         (Plan(tile=SMALL), (64, 130, 192), 3, 1),
@@ -121,7 +127,7 @@ def test_kernels_are_legal_and_silent(
     plan = replace(plan, unaligned=asked.is_unaligned(plan.d), cut=cut > 0)
     even = next(iter(schedules(asked, plan)))
     assert cut <= even.tiles
-    share = replace(even, ctas=clusters * plan.tile.cluster, split=cut)
+    share = replace(even, ctas=clusters * plan.tile.ctas, split=cut)
     dispatch, built = HopperDispatch(asked, plan, share), kernel.at(plan=plan)
     d = matrix(0, m, n, DTYPES[plan.d])
     c = matrix(4, m, n, DTYPES[plan.d]) if plan.epilogue.addend else None
@@ -141,11 +147,7 @@ def test_kernels_are_legal_and_silent(
     limit = 448 if plan.d == "e4m3" else np.inf
     np.testing.assert_array_equal(d.astype(np.float64), np.minimum(wanted, limit).astype(d.dtype).astype(np.float64))
     partial, flags = args[4:6]
-    assert (flags.size, flags.any(), partial.any()) == (
-        cut * plan.tile.cluster * plan.tile.tile_consumers,
-        False,
-        cut > 0,
-    )
+    assert (flags.size, flags.any(), partial.any()) == (cut * plan.tile.ctas * plan.tile.tile_consumers, False, cut > 0)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +181,7 @@ TYPES = "float16, bfloat16, float8_e4m3fn, float8_e5m2, float32, int8, uint8, or
         (lambda a, b: gemm(a.astype(float), b, device="cpu"), "kernels.type", "A has elements of type float64"),
         (lambda a, b: gemm(a, b, activation="tanh", device="cpu"), "kernels.plan", "expected relu, gelu or silu"),
         (lambda a, b: gemm(a, b, bias=np.zeros(64, "f4"), device="cpu"), "kernels.shape", "expected 48 of float32"),
-        (lambda a, b: gemm(a, b, tile=Tile(cluster=3), device="cpu"), "kernels.plan", "a cluster has 3 CTAs; expected"),
+        (lambda a, b: gemm(a, b, tile=Tile(cluster=3), device="cpu"), "kernels.plan", "a cluster has 3 tiles along M"),
         (lambda a, b: gemm(a, b, tile=Tile(group=0), device="cpu"), "kernels.plan", "group of a tile is 0; expected"),
         (lambda a, b: gemm(a, b, out=np.zeros((64, 48)), device="cpu"), "kernels.type", "out has elements of type"),
         (lambda a, b: gemm(a, b.astype(np.float16), device="cpu"), "kernels.type", f"bf16 by f16; expected {PAIRS}"),

@@ -123,6 +123,7 @@ ALTERNATING = Plan(tile=Tile(64, 64, 2, pingpong=True, buffers=1), epilogue=Epil
         (ALTERNATING, 72, "lazy"),
         (ALTERNATING, 72, "random:4"),
         (TWO_BLOCKS, 72, "lazy"),
+        (Plan(tile=Tile(64, 64, 2, cluster=2, across=2)), 100, "lazy"),
         (replace(TWO_BLOCKS, tile=Tile(128, 64, 2, 2, pingpong=True, buffers=1, blocks=2)), 45, "random:4"),
         (Plan("e4m3", "e4m3", d="e4m3", promotion_stages=1, tile=Tile(64, 80, 2)), 80, "lazy"),
     ],
@@ -133,7 +134,7 @@ def test_kernels_are_legal_and_silent(plan: Plan, n: int, schedule: str) -> None
     first, second = operands(plan.a, plan.b, 140, len(ends), n, 130, plan.b_major)
     asked = grouped_problem(first, second)
     plan = replace(plan, grouped=True, unaligned=asked.is_unaligned(plan.d))
-    dispatch = HopperDispatch(asked, plan, replace(grouped_schedule(asked, plan), ctas=2 * plan.tile.cluster))
+    dispatch = HopperDispatch(asked, plan, replace(grouped_schedule(asked, plan), ctas=2 * plan.tile.ctas))
     out, c = untouched(140, n, DTYPES[plan.d]), numbers(4, DTYPES[plan.d], 140, n)
     built = kernel.at(plan=plan)
     run = wl.launch(

@@ -12,6 +12,7 @@ from warploom.author import ptx
 from warploom.author.control_flow import forever, guarded, when
 from warploom.author.errors import author_error
 from warploom.author.instructions import new
+from warploom.author.roles import special
 from warploom.author.tiles import Shared, shared
 from warploom.author.values import Location, Register
 
@@ -34,7 +35,8 @@ class Ring:
     """Mbarriers of a ring of stages.
 
     A stage becomes full after one arrival at its full mbarrier and the transfer of the bytes that the arrival expects.
-    It becomes empty after `consumers` arrivals at its empty mbarrier from each of `cluster` CTAs.
+    It becomes empty after `consumers` arrivals at its empty mbarrier from each CTA of its row and of its column. A row
+    has `cluster` CTAs with consecutive ranks in the cluster, and a column has `across` CTAs, one of each row.
     """
 
     stages: int
@@ -42,28 +44,49 @@ class Ring:
     full: Shared
     empty: Shared
     cluster: int
+    across: int
+
+    @property
+    def arrivals(self) -> int:
+        """Number of arrivals of a consumer in all CTAs by which it releases a stage."""
+        # The CTA itself is in its row and in its column.
+        return self.cluster + (self.across if self.across > 1 else 0)
 
     def start(self) -> None:
         """Initialise the mbarriers. Only one thread may execute this, before a CTA or cluster barrier."""
         for stage in range(self.stages):
             ptx.mbarrier_init(self.full.at(_MBARRIER * stage), 1)
-            ptx.mbarrier_init(self.empty.at(_MBARRIER * stage), self.consumers * self.cluster)
+            ptx.mbarrier_init(self.empty.at(_MBARRIER * stage), self.consumers * self.arrivals)
         ptx.fence(op_restrict="mbarrier_init", sem="release", scope="cluster")
 
     def state(self) -> RingState:
         """Return the state of a producer or consumer that begins with the first stage."""
-        return RingState(self, new("u32", 0), new("u32", 0), self.full.address(), self.empty.address())
+        place: Register | int = 0
+        first: Register | int = 0
+        if self.arrivals > 1:
+            rank = special("cluster_ctarank")
+            # The assembler divides even by powers of two.
+            is_power = self.cluster & (self.cluster - 1) == 0
+            place = rank & (self.cluster - 1) if is_power else rank % self.cluster
+            first = rank - place
+        state = new("u32", 0), new("u32", 0), self.full.address(), self.empty.address()
+        return RingState(self, *state, place, first)
 
 
 @dataclass(frozen=True, slots=True)
 class RingState:
-    """State of a producer or consumer: its next stage, and the phase parity of the stage."""
+    """State of a producer or consumer: its next stage, and the phase parity of the stage.
+
+    `first` is the rank of the first CTA in the row of this CTA, and `place` the index of this CTA in the row.
+    """
 
     ring: Ring
     stage: Register
     phase: Register
     full: Register
     empty: Register
+    place: Register | int
+    first: Register | int
 
     def barrier(self, space: str = "shared::cta", *, empty: bool = False) -> Location:
         """Return the location of the stage's full (or empty) mbarrier in the state space `space`."""
@@ -78,17 +101,22 @@ class RingState:
         wait(self.barrier(), self.phase)
 
     def release(self, stage: Register, thread: Register) -> None:
-        """Release the stage with the index `stage` in all CTAs of the cluster.
+        """Release the stage with the index `stage` in all CTAs of the row and the column of this CTA.
 
         `thread` is the index of the executing thread among the threads of the consumer.
         """
         barrier = self.empty + stage * _MBARRIER
-        if self.ring.cluster == 1:
+        ring = self.ring
+        if ring.arrivals == 1:
             with guarded(thread == 0):
                 arrive(barrier.at(space="shared::cta"))
             return
-        with when(thread < self.ring.cluster):
-            remote = ptx.mapa(barrier, thread, space="shared::cluster", type="u32")
+        with when(thread < ring.arrivals):
+            target = self.first + thread
+            if ring.across > 1:
+                of_column = self.place + (thread - ring.cluster) * ring.cluster
+                target = ptx.selp(target, of_column, thread < ring.cluster, type="u32")
+            remote = ptx.mapa(barrier, target, space="shared::cluster", type="u32")
             arrive(remote.at(space="shared::cluster"))
 
     def advance(self) -> None:
@@ -108,10 +136,11 @@ class RingState:
         ptx.xor(self.phase, rounds & 1, type="b32", out=self.phase)
 
 
-def ring(stages: int, *, consumers: int, cluster: int = 1) -> Ring:
+def ring(stages: int, *, consumers: int, cluster: int = 1, across: int = 1) -> Ring:
     """Allocate the mbarriers of a ring (see `Ring`) in shared memory. Errors: AuthorError author.ring."""
-    if stages < 1 or consumers < 1 or cluster < 1:
-        message = f"a ring has {stages} stages, {consumers} consumers and {cluster} CTAs; expected at least 1 of each"
+    if min(stages, consumers, cluster, across) < 1:
+        found = f"{stages} stages, {consumers} consumers, rows of {cluster} CTAs and columns of {across} CTAs"
+        message = f"a ring has {found}; expected at least 1 of each"
         raise author_error(message, "author.ring")
     full, empty = (shared(_MBARRIER * stages, align=8) for _ in range(2))
-    return Ring(stages, consumers, full, empty, cluster)
+    return Ring(stages, consumers, full, empty, cluster, across)

@@ -27,7 +27,7 @@ from warploom.kernels.blackwell.gemm import kernel_of as blackwell_kernel
 from warploom.kernels.blackwell.plan import TensorPlan, TensorTile
 from warploom.kernels.block_formats import host_operands, scaled_problem
 from warploom.kernels.hopper import plan as hopper
-from warploom.kernels.hopper.cost_model import H200, TileSchedule, microseconds, tiled_plans
+from warploom.kernels.hopper.cost_model import H200, RESIDENT, TileSchedule, microseconds, tiled_plans
 from warploom.kernels.hopper.dispatch import HopperDispatch, block_scales_of, dispatch_for
 from warploom.kernels.hopper.kernel_of import kernel_of as hopper_kernel
 from warploom.kernels.hopper.plan import HOPPER, BlockScales, Plan, Tile
@@ -377,9 +377,9 @@ def _dispatch(problem: Problem, plan: Plan, tile: Tile | None) -> HopperDispatch
 def grouped_schedule(problem: Problem, plan: Plan) -> TileSchedule:
     """Return a schedule without tiles that are cut along K. Its number of tiles is an estimate."""
     tile = plan.tile
-    height, columns = tile.rows * tile.cluster, ceil(problem.n / tile.columns)
+    height, columns = tile.rows * tile.cluster, ceil(problem.n / (tile.columns * tile.across))
     most = min(problem.m, problem.m // height + problem.groups) * columns
     # The sizes of the groups are in GPU memory. On average a group fills half of its last tile row.
     likely = ceil(problem.m / height + problem.groups / 2) * columns
-    clusters = min(H200.multiprocessors // tile.cluster, most)
-    return TileSchedule(clusters * tile.cluster, 0, likely, ceil(problem.k / plan.stage_k))
+    clusters = min(RESIDENT[tile.ctas] // tile.ctas, most)
+    return TileSchedule(clusters * tile.ctas, 0, likely, ceil(problem.k / plan.stage_k))

@@ -34,15 +34,15 @@ def _refusal(message: str) -> UsageError:
 def _hopper(
     types: tuple[str, str, str], result: str, majors: str, planes: str, unaligned: bool, sparse: bool,
     block_scales: tuple[bool, int], promotion: int, cut: bool, addend: str, rows: tuple[int, int, bool], columns: int,
-    cluster: int, buffers: int, stages: int, group: int, **epilogue: Any,
+    cluster: tuple[int, int], buffers: int, stages: int, group: int, **epilogue: Any,
 ) -> Plan:  # fmt: skip
     """Return the plan of a warpgroup kernel from the values of the axes of HOPPER.
 
     `majors` names the contiguous axes of A and B. `planes` is "batch", "a" or "b" (a batch that shares this operand),
     "grouped", or "". `addend` is "own", "common" (one C for the whole batch), or "" without C. `promotion` is the
     number of stages between promotions of the sums, or 0. `rows` is (rows of a tile, blocks of a consumer, True for the
-    ping-pong schedule). `stages` 0 stands for as many stages as shared memory holds. The other parameters are fields of
-    a plan or a tile.
+    ping-pong schedule). `cluster` has the numbers of tiles along M and N. `stages` 0 stands for as many stages as
+    shared memory holds. The other parameters are fields of a plan or a tile.
 
     Errors: UsageError kernels.plan.
     """
@@ -65,7 +65,7 @@ def _hopper(
         Epilogue(addend=result if addend else "", **epilogue),
         batched=batched, broadcast=broadcast, grouped=planes == "grouped", promotion_stages=promotion, sparse=sparse,
         block_scales=BlockScales(*block_scales), cut=cut,
-        tile=Tile(tall, columns, stages or 2, cluster, group, pingpong=pingpong, buffers=buffers, blocks=blocks),
+        tile=Tile(tall, columns, stages or 2, cluster[0], group, pingpong, buffers, blocks=blocks, across=cluster[1]),
     )  # fmt: skip
     return plan if stages else plan.with_tile(replace(plan.tile, stages=min(9, plan.max_stages)))
 
@@ -94,7 +94,7 @@ HOPPER = Space(
             (128, 2, True),
         ),
         "columns": (64, 80, 96, 128, 176, 192, 256),  # `chosen_tiles` has the others
-        "cluster": (1, 2, 4),
+        "cluster": ((1, 1), (2, 1), (1, 2), (4, 1), (1, 4), (2, 2), (2, 4)),
         "buffers": (2, 1),
         "stages": (2, 3, _MAXIMUM_STAGES),
         "group": (8, 16, 1),
@@ -107,19 +107,24 @@ HOPPER = Space(
 
 def _few_rows(
     types: tuple[str, str, str], result: str, planes: str, unaligned: bool, addend: str, rows: int, columns: int,
-    stages: int, majors: str = "kk", promotion: int = 0, cut: bool = False, cluster: int = 1, **epilogue: Any,
+    stages: int, majors: str = "kk", promotion: int = 0, cut: bool = False, cluster: tuple[int, int] = (1, 1),
+    **epilogue: Any,
 ) -> Plan:  # fmt: skip
     """Return the plan of a kernel with an exchanged tile. `_hopper` describes the parameters.
 
+    `cluster` has the numbers of tiles and of parts of K.
+
     Errors: UsageError kernels.plan.
     """
-    if cut and cluster > 1:
+    neighbors, parts = cluster
+    if cut and parts > 1:
         raise _refusal("the CTAs of a cluster share an exchanged tile, which is not cut")
     plan = _hopper(
         types, result, majors, planes, unaligned, sparse=False, block_scales=(False, 0), promotion=promotion,
-        cut=cut, addend=addend, rows=(64, 1, False), columns=64, cluster=1, buffers=2, stages=2, group=8, **epilogue,
+        cut=cut, addend=addend, rows=(64, 1, False), columns=64, cluster=(1, 1), buffers=2, stages=2, group=8,
+        **epilogue,
     )  # fmt: skip
-    made = plan.with_tile(Tile(rows, columns, stages or 2, cluster, exchanged=True))
+    made = plan.with_tile(Tile(rows, columns, stages or 2, neighbors, exchanged=True, parts=parts))
     return made if stages else made.with_tile(replace(made.tile, stages=min(12, made.max_stages)))
 
 
@@ -144,8 +149,8 @@ EXCHANGED = Space(
         "promotion": (0, PROMOTION_STAGES),
         "cut": (False, True),
         "rows": (64, 128),
-        "columns": (64, 8, 24, 176, 256),  # with 64 columns, every major is legal
-        "cluster": (1, 2, 4, 8),
+        "columns": (64, 8, 40, 176, 256),  # with 64 columns, every major is legal
+        "cluster": ((1, 1), (1, 2), (1, 8), (4, 1), (2, 4)),
         "stages": (2, 3, _MAXIMUM_STAGES),
     },
     _few_rows,

@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import ceil
+from math import ceil, prod
 from typing import Any
 
 import ml_dtypes
@@ -18,7 +18,7 @@ from warploom.emulator.program import Program
 from warploom.gpu.logs import findings, resources
 from warploom.kernels.ampere.dispatch import AmpereDispatch
 from warploom.kernels.ampere.gemm import kernel_of as ampere_kernel
-from warploom.kernels.hopper.cost_model import TileSchedule, schedules
+from warploom.kernels.hopper.cost_model import TileSchedule, schedules, tile_counts
 from warploom.kernels.hopper.dispatch import HopperDispatch, dispatch_of
 from warploom.kernels.hopper.kernel_of import kernel_of as hopper_kernel
 from warploom.kernels.hopper.plan import SCALE_BLOCK, SMALL, VECTOR_THREADS, Plan
@@ -108,12 +108,12 @@ def _sizes(plan: AnyPlan) -> tuple[int, int, int]:
     if tile.is_vector:
         return tile.columns * 3 // 2, tile.rows + beyond, tile.stages * VECTOR_THREADS * 8 + 11
     if tile.exchanged:  # with promoted sums, one CTA promotes twice
-        stages = (plan.promotion_stages or 1) * tile.cluster // 2 + 1
-        return tile.columns * 3 // 2, tile.rows + beyond, stages * plan.stage_k + 11
+        stages = (plan.promotion_stages or 1) * tile.parts // 2 + 1
+        return tile.columns * 3 // 2, tile.rows * tile.cluster + beyond, stages * plan.stage_k + 11
     # One more row of tiles, unless there is a batch or the cluster already spans several rows.
     above = tile.cluster if tile.cluster == 1 or (tile.cluster == 2 and not plan.batched) else tile.cluster - 1
     wide = plan.batched and tile.cluster != 2
-    n = tile.columns + beyond - (16 if plan.unaligned else 32) * wide
+    n = tile.columns * max(1, tile.across - 1) + beyond - (16 if plan.unaligned else 32) * wide
     return tile.rows * above + 37, n, plan.stage_k * max(1, plan.promotion_stages) + 11
 
 
@@ -263,13 +263,12 @@ def _dispatch(plan: AnyPlan, small: Instance) -> tuple[Dispatch, Operands]:
         broadcast = plan.with_tile(SMALL).broadcast
         read = replace(read, broadcast=broadcast)
         schedule = next(iter(schedules(read, plan)))
-        if tile.cluster == 1 and not tile.is_vector:
+        if tile.parts == 1 and not tile.is_vector:
             split = schedule.tiles if plan.cut else 0
-            schedule = replace(schedule, ctas=min(schedule.tiles, 3), split=split)
+            schedule = replace(schedule, ctas=min(schedule.tiles, 3) * tile.ctas, split=split)
         return dispatch_of(read, plan, schedule), arrays
-    across = ceil(small.n / tile.columns)
-    tiles = ceil(small.m / (tile.rows * tile.cluster)) * across * read.batch
+    tiles = prod(tile_counts(read, plan)) * read.batch
     clusters = 2 if plan.cut or tiles > 2 else 1
     split = tiles - 1 if plan.cut else 0
-    schedule = TileSchedule(clusters * tile.cluster, split, tiles, ceil(small.k / plan.stage_k))
+    schedule = TileSchedule(clusters * tile.ctas, split, tiles, ceil(small.k / plan.stage_k))
     return HopperDispatch(replace(read, broadcast=plan.broadcast), plan, schedule), arrays

@@ -157,7 +157,7 @@ class Runner:
         if partition is not None:
             schedule = replace(choices[0], ctas=partition.ctas, split=partition.split)
             if partition.split:  # older records have launches with more clusters than stages, some of which had none
-                most = partition.split * schedule.stages * partition.tile.cluster
+                most = partition.split * schedule.stages * partition.tile.ctas
                 schedule = replace(schedule, ctas=min(partition.ctas, most))
             return dispatch_of(problem, plan, schedule)
         if one.share >= 0:
@@ -174,8 +174,8 @@ def _unusual_schedules(plan: Plan, schedule: TileSchedule, *, split: bool) -> It
 
     `schedule` is the cost model's schedule for `plan`. With `split`, tiles may be split along K.
     """
-    cluster = plan.tile.cluster
-    if plan.tile.is_vector or (plan.tile.exchanged and cluster > 1):
+    cluster = plan.tile.ctas
+    if plan.tile.is_vector or plan.tile.parts > 1:
         return  # the grid has a cluster for each tile
     for clusters in (1, 3):
         if clusters * cluster <= schedule.ctas:

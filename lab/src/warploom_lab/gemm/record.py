@@ -38,7 +38,7 @@ class Recorded:
         return "" if same else f"{one}: the emulator's result differs from the GPU's"
 
 
-_ADDED = {"exchanged", "blocks"}  # fields that older records do not have
+_ADDED = {"exchanged", "blocks", "across", "parts"}  # fields that older records do not have
 
 
 def recorded(outcome: Outcome) -> Recorded:

@@ -16,7 +16,6 @@ from warploom.kernels.hopper.decode import decode
 from warploom.kernels.plan import size_of
 from warploom.layout import TensorMap, strided
 
-_FEW_ROWS = 16
 _SHORT = 512  # keys up to which one CTA computes a line as fast as several
 _L2_PROMOTION = 256  # bytes that L2 fetches at once
 
@@ -37,9 +36,7 @@ def hopper_attention(problem: AttentionProblem, multiprocessors: int) -> HopperA
         raise UsageError(f"{message} {DECODE_ROWS} with pages", code="kernels.shape")
     if problem.page or (few and lines < multiprocessors and problem.k_tokens > _SHORT):
         plan = decode_plan(problem.type, problem.head, problem.head_v, sharing, problem.page, **fields)
-        # Two parts for each CTA hide the store of a part. Many rows make the addition of the parts expensive.
-        parts = multiprocessors * (2 if problem.q_tokens * sharing <= _FEW_ROWS else 1)
-        splits = min(max(1, parts // lines), ceil(problem.k_tokens / plan.keys))
+        splits = min(max(1, multiprocessors // lines), ceil(problem.k_tokens / plan.keys))
         return HopperDecode(problem, plan, multiprocessors, splits)
     plan = plan_for(
         problem.type, problem.head, problem.head_v, problem.k_tokens, scaled=problem.scale_strides is not None, **fields

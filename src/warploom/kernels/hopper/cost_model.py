@@ -12,7 +12,6 @@ from math import ceil, prod
 
 from warploom.diagnostics import UsageError
 from warploom.kernels.hopper.plan import (
-    EXCHANGED_COLUMNS,
     LOADS,
     METADATA,
     QUADS,
@@ -21,6 +20,7 @@ from warploom.kernels.hopper.plan import (
     VECTOR_COLUMNS,
     Plan,
     Tile,
+    exchanged_columns,
 )
 from warploom.kernels.plan import BLOCK, size_of
 from warploom.kernels.problem import Problem
@@ -35,26 +35,32 @@ class Device:
     """
 
     multiprocessors: int = 132
-    clock: float = 1.61
-    issue: float = 10.4  # per wgmma, in addition to its products
-    alone: float = 19.9  # per wgmma in place of `issue`, if only one consumer multiplies a tile
+    clock: float = 1.518
+    issue: float = 13.64  # per wgmma, in addition to its products
+    alone: float = 12.64  # per wgmma in place of `issue`, if a tile has one consumer with 64 rows
+    turns: float = 2.002  # per wgmma in place of `issue`, if pingpong consumers have two blocks each
     metadata_wait: float = 37.0  # per stage of a sparse A, until the next metadata may be loaded
     promotion: float = 0.33  # per column whose sums are promoted, by one consumer
     scaling: float = 0.53  # per column with block scales, if one consumer has the tensor cores alone
-    port: float = 100.0  # from L2 to a multiprocessor
-    cache_rate: float = 10110.0  # from L2 to all multiprocessors
-    misaligned: float = 1.93  # factor of the bytes from L2, if the rows of an operand are no multiples of 128 bytes
-    memory: float = 3.51
-    end: float = 118.8  # per tile, in addition to its products and columns
-    row: float = 1.11  # per row of a box of D that a tensor copy stores
-    exposed: float = 2.0  # factor of a tile's end that pingpong consumers do not overlap
-    cut: float = 2288.0  # per launch with tiles that are cut along K
-    piece: float = 0.468  # per element of a tile whose partial sums are stored
-    round: float = 939.7  # per round of loads of partial sums
-    launch: float = 2946.0
-    exchanged_end: float = 25.5  # per exchanged tile
-    exchanged_column: float = 3.05  # per column of an exchanged tile
-    exchange: float = 12.6  # per column of a tile, whose sums the CTAs of a cluster exchange
+    port: float = 169.3  # from L2 to a multiprocessor
+    receive: float = 99.44  # by a multiprocessor, from its own copies and those of the cluster
+    stage: float = 181.0  # clocks that a stage of a CTA takes at least
+    pair: float = 26.26  # per stage, if two CTAs copy for each other
+    multicast: float = 10.25  # per stage, if more CTAs copy for each other
+    cache_rate: float = 10312.0  # from L2 to all multiprocessors
+    misaligned: float = 2.5  # factor of the bytes from L2, if the rows of an operand are no multiples of 128 bytes
+    memory: float = 4.999
+    written: float = 4.498  # TB/s of D to memory
+    filled: float = 8987.0  # bytes per clock into the first stages, and from the last tiles, of all multiprocessors
+    end: float = 224.4  # per tile, in addition to its products and columns
+    row: float = 0.5013  # per row of a box of D that a tensor copy stores
+    cut: float = 1836.0  # per launch with tiles that are cut along K
+    piece: float = 0.5299  # per element of a tile whose partial sums are stored
+    round: float = 432.4  # per round of loads of partial sums
+    launch: float = 2338.0
+    exchanged_column: float = 6.919  # per column of an exchanged tile
+    exchanged_word: float = 9.058  # per column of an exchanged tile with 32-bit elements of D
+    exchange: float = 4.258  # per column of a tile, whose sums the CTAs of a cluster exchange
 
 
 H200 = Device()
@@ -65,18 +71,35 @@ RESIDENT = {1: 132, 2: 132, 4: 120, 8: 112}
 _VECTOR_RATE = 4.45  # TB/s
 _VECTOR_TIMES = {1: 1.0, 2: 1.04, 4: 1.27}  # by the number of columns, relative to one column
 _VECTOR_LAUNCH = 1.2  # microseconds
-_EXCHANGED_RATE = 4.29  # TB/s
-_CLUSTER_LAUNCH = {1: 2.19, 2: 2.46, 4: 2.53, 8: 2.78}  # microseconds by the number of CTAs of a cluster
-_SPLIT_LAUNCH = 4.5  # microseconds, with partial sums in global memory
-_WAVE = 1.53  # microseconds for each further wave of CTAs
-_MULTIPROCESSOR_RATE = 0.0882  # TB/s
-_AGAIN = 0.082  # microseconds per MB from L2
+_EXCHANGED_RATE = 3.825  # TB/s
+_CLUSTER_LAUNCH = {1: 1.425, 2: 1.916, 4: 2.155, 8: 2.399}  # microseconds by the number of CTAs of a cluster
+_SPLIT_LAUNCH = 4.638  # microseconds, with partial sums in global memory
+_WAVE = 1.914  # microseconds for each further wave of CTAs
+_MULTIPROCESSOR_RATE = 0.07546  # TB/s
+_AGAIN = 0.02001  # microseconds per MB from L2
 _FEW_COLUMNS = 64  # rows of A that are the columns of one exchanged tile
 _MOST_WITH_ADDEND = 64  # columns of an exchanged tile without a cluster; with more, the assembler spills
 _FEW = 32  # rows of A for which only exchanged tiles are considered
 _BANK_BYTES = 128  # bytes of shared memory that are read in a clock
 _MAX_USEFUL_STAGES = 9
-_OVERLAP_NORM = 3.01  # exponent of the norm that combines two partly overlapping times
+_KINDS: dict[tuple[int, int, bool], tuple[tuple[int, int], ...]] = {
+    (128, 1, False): ((1, 1), (2, 1), (4, 1), (1, 2), (1, 4), (2, 4)),
+    (64, 1, False): ((1, 1), (2, 1), (4, 1), (1, 4), (2, 2)),
+    (256, 2, False): ((1, 2), (2, 1)),
+    (64, 1, True): ((2, 1), (1, 2), (4, 2)),
+    (128, 2, True): ((1, 1), (2, 1), (1, 2)),
+}
+"""Tiles that are considered: the neighbors along M and N in a cluster, by rows, blocks of a consumer and pingpong.
+
+Other tiles were rarely the fastest for random problems.
+"""
+_EXCHANGED_KINDS = {
+    64: ((1, 1), (2, 1), (4, 1), (1, 2), (2, 2), (4, 2), (1, 4), (2, 4), (1, 8)),
+    128: ((1, 1), (4, 1), (1, 4)),
+}
+"""Exchanged tiles that are considered: the neighbors along the rows in a cluster and the parts of K, by rows."""
+_OVERLAP_NORM = 2.843  # exponent of the norm that combines two partly overlapping times of a multiprocessor
+_MEMORY_NORM = 2.69  # the same for all multiprocessors and the memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +120,7 @@ class TileSchedule:
 
         CTAs that share a cut tile wait for each other, so all CTAs of the launch must run at once.
         """
-        most = RESIDENT[tile.cluster] * multiprocessors // H200.multiprocessors // tile.cluster * tile.cluster
+        most = RESIDENT[tile.ctas] * multiprocessors // H200.multiprocessors // tile.ctas * tile.ctas
         return replace(self, ctas=min(self.ctas, most)) if self.split else self
 
     def workspace(self, plan: Plan) -> tuple[int, int] | None:
@@ -108,15 +131,15 @@ class TileSchedule:
         if self.split == 0:
             return None
         consumers = plan.tile.tile_consumers
-        return 2 * self.ctas * consumers * 128 * plan.accumulators, self.split * plan.tile.cluster * consumers
+        return 2 * self.ctas * consumers * 128 * plan.accumulators, self.split * plan.tile.ctas * consumers
 
 
 def tile_counts(problem: Problem, plan: Plan) -> tuple[int, int]:
-    """Return the number of tiles along M, counted in clusters, and the number of tiles along N."""
+    """Return the numbers of tiles along M and N, counted in clusters."""
     tile = plan.tile
-    if tile.exchanged:
-        return ceil(problem.m / tile.columns), ceil(problem.n / tile.rows)
-    return ceil(problem.m / (tile.rows * tile.cluster)), ceil(problem.n / tile.columns)
+    rows, columns = tile.rows * tile.cluster, tile.columns * tile.across
+    lines = (columns, rows) if tile.exchanged else (rows, columns)
+    return ceil(problem.m / lines[0]), ceil(problem.n / lines[1])
 
 
 def schedules(problem: Problem, plan: Plan) -> Iterator[TileSchedule]:
@@ -124,22 +147,18 @@ def schedules(problem: Problem, plan: Plan) -> Iterator[TileSchedule]:
     tile = plan.tile
     tiles = prod(tile_counts(problem, plan)) * problem.batch
     stages = ceil(problem.k / plan.stage_k)
-    if tile.exchanged:
-        slots = H200.multiprocessors * plan.ctas_per_sm
-        if tile.cluster > 1 or tile.is_vector:
-            yield TileSchedule(tiles * tile.cluster, 0, tiles, stages)
-        elif plan.ctas_per_sm == 1 and tiles % slots and stages > 1:
-            yield TileSchedule(min(tiles * stages, slots), tiles, tiles, stages)
-        else:
-            yield TileSchedule(min(tiles, slots), 0, tiles, stages)
+    if tile.parts > 1 or tile.is_vector:
+        yield TileSchedule(tiles * tile.ctas, 0, tiles, stages)
         return
-    clusters = RESIDENT[tile.cluster] // tile.cluster
-    yield TileSchedule(min(tiles, clusters) * tile.cluster, 0, tiles, stages)
+    clusters = RESIDENT[tile.ctas] * (plan.ctas_per_sm if tile.exchanged else 1) // tile.ctas
+    yield TileSchedule(min(tiles, clusters) * tile.ctas, 0, tiles, stages)
     left = tiles % clusters
+    if not left or stages == 1 or (tile.exchanged and plan.ctas_per_sm > 1):
+        return
     # CTAs that read different parts of K share nothing in L2, so without clusters only few tiles are cut.
-    if left and stages > 1 and (tile.cluster > 1 or tiles < clusters):
-        split = tiles if tiles < clusters else left + clusters
-        yield TileSchedule(min(clusters, split * stages) * tile.cluster, split, tiles, stages)
+    if tile.ctas > 1 or tile.exchanged or tiles < clusters:
+        split = tiles if tile.exchanged or tiles < clusters else left + clusters
+        yield TileSchedule(min(clusters, split * stages) * tile.ctas, split, tiles, stages)
 
 
 def microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) -> float:
@@ -147,37 +166,42 @@ def microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) -> float:
     device, tile = H200, plan.tile
     if tile.exchanged and problem.m <= _FEW_COLUMNS:
         return _few_row_microseconds(problem, plan, schedule)
-    stored = _stored_fraction(plan)
+    stored = 1.0 if tile.exchanged else _stored_fraction(plan)
     operands = size_of(plan.a) * (problem.m * stored + problem.n) * problem.k * problem.batch
     if tile.exchanged:
         store = 0.0
-        end, launch = device.exchanged_end + device.exchanged_column * tile.columns, _CLUSTER_LAUNCH[tile.cluster]
+        each = device.exchanged_column if size_of(plan.d) < 4 else device.exchanged_word
+        end, launch = each * tile.columns, _CLUSTER_LAUNCH[tile.ctas]
     else:
         store = device.row * tile.rows * tile.columns / plan.box_columns
         end = device.end + store
         launch = device.launch / (device.clock * 1e3)
     stage = _stage_clocks(problem, plan, schedule)
     if schedule.split:
-        clusters = schedule.ctas // tile.cluster
+        clusters = schedule.ctas // tile.ctas
         clocks = schedule.tiles * schedule.stages / clusters * stage + _cut_clocks(plan, clusters, schedule.split)
         clocks += end * (ceil(schedule.tiles / clusters) - 1)
     elif tile.exchanged:
-        units = schedule.tiles * tile.cluster
-        resident = RESIDENT[tile.cluster]
-        clocks = ceil(units / resident) * ceil(schedule.stages / tile.cluster) * stage
+        units = schedule.tiles * tile.ctas
+        resident = RESIDENT[tile.ctas]
+        clocks = ceil(units / resident) * ceil(schedule.stages / tile.parts) * stage
         clocks += end * (ceil(units / (resident * plan.ctas_per_sm)) - 1)
-        if tile.cluster > 1:
-            clocks += device.exchange * (tile.cluster - 1) / tile.cluster * tile.columns * tile.rows / 64
+        clocks += device.exchange * (tile.parts - 1) / tile.parts * tile.columns * tile.rows / 64
     else:
-        waves = ceil(schedule.tiles / (schedule.ctas // tile.cluster))
+        waves = ceil(schedule.tiles / (schedule.ctas // tile.ctas))
         products = schedule.stages * stage
         if tile.pingpong:
-            clocks = waves * (_overlapped(products, store) + device.end * device.exposed)
+            clocks = waves * _overlapped(products, store, _OVERLAP_NORM)
         else:
             clocks = waves * products + (waves - 1) * end
-    transfer = (operands + size_of(plan.d) * problem.m * problem.n * problem.batch) / (device.memory * 1e6)
+    result = size_of(plan.d) * problem.m * problem.n * problem.batch
+    transfer = (operands / device.memory + result / device.written) / 1e6
+    # The first stages and the last tiles are copied while nothing is multiplied.
+    active = min(schedule.ctas, device.multiprocessors)
+    first = SPAN * (tile.rows * stored / tile.across + tile.columns / tile.cluster)
+    end += (first + size_of(plan.d) * tile.rows * tile.columns) * active / device.filled
     rate = device.clock * 1e3
-    time = _overlapped(clocks / rate, transfer) + end / rate + launch
+    time = _overlapped(clocks / rate, transfer, _MEMORY_NORM) + end / rate + launch
     return time * _unevenness(schedule.tiles) if problem.m <= 64 and schedule.split == 0 else time
 
 
@@ -200,7 +224,7 @@ def _stage_clocks(problem: Problem, plan: Plan, schedule: TileSchedule) -> float
     """Return the time of a stage of a tile on a multiprocessor. Units: clocks."""
     device, tile = H200, plan.tile
     blocks = tile.rows // 64
-    overhead = device.issue if blocks > 1 else device.alone
+    overhead = device.alone if blocks == 1 else device.turns if tile.pingpong else device.issue
     # An instruction of a sparse A reads twice as much of B as one of a dense A, and is limited by shared memory.
     fed = (64 * STEP + tile.columns * SPAN / plan.steps) / _BANK_BYTES if plan.sparse else 0.0
     wait = device.metadata_wait if plan.sparse else 0.0
@@ -208,14 +232,16 @@ def _stage_clocks(problem: Problem, plan: Plan, schedule: TileSchedule) -> float
     if plan.promotion_stages:
         each = device.promotion if tile.tile_consumers > 1 or not plan.block_scales else device.scaling
         products += each * tile.columns * blocks * 4 / plan.promotion_stages
-    rows, columns = tile.rows * _stored_fraction(plan) * SPAN, tile.columns * SPAN
-    sharing = 1 if tile.exchanged else tile.cluster
+    rows, columns = tile.rows / tile.across * _stored_fraction(plan) * SPAN, tile.columns / tile.cluster * SPAN
     a, b = (device.misaligned if _is_misaligned(problem, name) else 1.0 for name in ("ba" if tile.exchanged else "ab"))
     active = min(schedule.ctas, device.multiprocessors)
-    copies = max(
-        (rows + columns / sharing) / device.port, (rows * a + columns / sharing * b) * active / device.cache_rate
-    )
-    return _overlapped(products, copies)
+    received = (tile.rows * _stored_fraction(plan) + tile.columns) * SPAN / device.receive
+    copies = max(received, (rows + columns) / device.port, (rows * a + columns * b) * active / device.cache_rate)
+    sharing = tile.cluster * tile.across
+    if sharing > 1:
+        copies += device.pair if sharing == 2 else device.multicast
+    neighbors = min(plan.ctas_per_sm, ceil(schedule.ctas / RESIDENT[tile.ctas])) if tile.exchanged else 1
+    return max(_overlapped(products, copies, _OVERLAP_NORM), device.stage / neighbors)
 
 
 def _is_misaligned(problem: Problem, operand: str) -> bool:
@@ -233,14 +259,15 @@ def _few_row_microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) 
     if tile.is_vector:
         slower = _VECTOR_TIMES[tile.columns]
         return (weights + tokens + stored) / _VECTOR_RATE * slower + _VECTOR_LAUNCH
-    again = tokens * ceil(n / tile.rows)  # each tile reads all of its rows of A from L2
+    again = tokens * ceil(n / (tile.rows * tile.cluster))  # each cluster reads all of its rows of A from L2
     time = (weights + tokens + stored) / _EXCHANGED_RATE + again * _AGAIN
     if schedule.split:
         return time + _SPLIT_LAUNCH
-    waves = 1 if tile.cluster == 1 else ceil(schedule.ctas / (RESIDENT[tile.cluster] * plan.ctas_per_sm))
-    launch = _CLUSTER_LAUNCH[tile.cluster] + _WAVE * (waves - 1)
-    units = schedule.tiles * tile.cluster
-    busiest = ceil(units / RESIDENT[tile.cluster]) * ceil(schedule.stages / tile.cluster) * plan.stage_bytes / 1e6
+    waves = 1 if tile.parts == 1 else ceil(schedule.ctas / (RESIDENT[tile.ctas] * plan.ctas_per_sm))
+    launch = _CLUSTER_LAUNCH[tile.ctas] + _WAVE * (waves - 1)
+    units = schedule.tiles * tile.ctas
+    stage_bytes = (tile.rows + tile.columns / tile.cluster) * SPAN
+    busiest = ceil(units / RESIDENT[tile.ctas]) * ceil(schedule.stages / tile.parts) * stage_bytes / 1e6
     return max(time * _unevenness(units), busiest / _MULTIPROCESSOR_RATE) + launch
 
 
@@ -251,8 +278,8 @@ def _unevenness(tiles: int) -> float:
     return (ceil(share) / share) ** 0.15
 
 
-def _overlapped(first: float, second: float) -> float:
-    return (first**_OVERLAP_NORM + second**_OVERLAP_NORM) ** (1 / _OVERLAP_NORM)
+def _overlapped(first: float, second: float, norm: float) -> float:
+    return (first**norm + second**norm) ** (1 / norm)
 
 
 def tiled_plans(plan: Plan) -> Iterator[Plan]:
@@ -260,16 +287,17 @@ def tiled_plans(plan: Plan) -> Iterator[Plan]:
     # If tiles start with a scale block, a thread needs fewer scales.
     step = 64 if plan.b_major == "n" or plan.block_scales.columns else 16
     for columns in range(64, 257, step):
-        yield from _with_max_stages(plan, Tile(128, columns, 2, 1))
-        yield from _with_max_stages(plan, Tile(128, columns, 2, 2))
-        yield from _with_max_stages(plan, Tile(64, columns, 2, 1))
-        yield from _with_max_stages(plan, Tile(256, columns, 2, 1, blocks=2))
-        yield from _with_max_stages(plan, Tile(256, columns, 2, 2, blocks=2))
-        # With block scales, the tensor cores would wait for one consumer while the other waits too.
-        if not plan.block_scales:
-            yield from _with_max_stages(plan, Tile(64, columns, 2, 2, 16, pingpong=True, buffers=1))
-            yield from _with_max_stages(plan, Tile(128, columns, 2, 1, 16, pingpong=True, buffers=1, blocks=2))
-            yield from _with_max_stages(plan, Tile(128, columns, 2, 2, 16, pingpong=True, buffers=1, blocks=2))
+        for (rows, blocks, pingpong), neighbors in _KINDS.items():
+            # With block scales, the tensor cores would wait for one consumer while the other waits too.
+            if plan.block_scales and blocks + pingpong > 1:
+                continue
+            group, buffers = (16, 1) if pingpong else (8, 2)
+            tile = Tile(rows, columns, 2, 1, group, pingpong, buffers, blocks=blocks)
+            with suppress(UsageError):
+                stages = min(_MAX_USEFUL_STAGES, plan.with_tile(tile).max_stages)
+                for cluster, across in neighbors:
+                    with suppress(UsageError):
+                        yield plan.with_tile(replace(tile, stages=stages, cluster=cluster, across=across))
 
 
 def exchanged_plans(problem: Problem, plan: Plan) -> Iterator[Plan]:
@@ -285,45 +313,39 @@ def exchanged_plans(problem: Problem, plan: Plan) -> Iterator[Plan]:
         return
     widths = {_exchanged_columns(problem, ceil(problem.m / parts)) for parts in range(ceil(problem.m / 256), 33)}
     for columns in sorted(widths):
-        for rows in (64, 128):
+        for rows, kinds in _EXCHANGED_KINDS.items():
             tiles = ceil(problem.n / rows) * ceil(problem.m / columns) * problem.batch
-            for cluster in (1, 2, 4, 8):
-                if cluster > 1 and tiles * cluster > 2 * H200.multiprocessors:
-                    break
-                if cluster == 1 and plan.epilogue.addend and columns > _MOST_WITH_ADDEND:
+            for cluster, parts in kinds:
+                if parts > 1 and tiles * parts > 2 * H200.multiprocessors:
                     continue
-                made = plan.with_tile(Tile(rows, columns, 2, cluster, exchanged=True))
-                for ctas in {1, made.ctas_per_sm} if tiles * cluster > H200.multiprocessors else (1,):
-                    stages = min(_MAX_USEFUL_STAGES, max(2, made.max_stages_of(ctas)))
-                    yield made.with_tile(replace(made.tile, stages=stages))
+                if parts == 1 and plan.epilogue.addend and columns > _MOST_WITH_ADDEND:
+                    continue
+                with suppress(UsageError):
+                    made = plan.with_tile(Tile(rows, columns, 2, cluster, exchanged=True, parts=parts))
+                    for ctas in {1, made.ctas_per_sm} if tiles * parts > H200.multiprocessors else (1,):
+                        stages = min(_MAX_USEFUL_STAGES, max(2, made.max_stages_of(ctas)))
+                        yield made.with_tile(replace(made.tile, stages=stages))
 
 
 def _few_row_plans(problem: Problem, plan: Plan) -> Iterator[Plan]:
     columns = _exchanged_columns(problem, problem.m)
     tiles = ceil(problem.n / 64) * problem.batch
-    for cluster in (1, 2, 4, 8):
-        made = plan.with_tile(Tile(64, columns, 2, cluster, exchanged=True))
-        share = tiles * cluster / H200.multiprocessors
-        if cluster == 1:
-            counts = (1, 3 if 2 < share <= 3 else 2)
-        else:  # with three CTAs for each multiprocessor, all CTAs of two launches fit
-            counts = (1 if share <= 1 else 3 if share <= 1.5 or cluster == 4 else 2,)
-        for ctas in counts:
-            yield made.with_tile(replace(made.tile, stages=max(2, made.max_stages_of(ctas))))
+    for cluster, parts in _EXCHANGED_KINDS[64]:
+        with suppress(UsageError):
+            made = plan.with_tile(Tile(64, columns, 2, cluster, exchanged=True, parts=parts))
+            share = tiles * parts / H200.multiprocessors
+            if parts == 1:
+                counts = (1, 3 if 2 < share <= 3 else 2)
+            else:  # with three CTAs for each multiprocessor, all CTAs of two launches fit
+                counts = (1 if share <= 1 else 3 if share <= 1.5 or parts == 4 else 2,)
+            for ctas in counts:
+                yield made.with_tile(replace(made.tile, stages=max(2, made.max_stages_of(ctas))))
 
 
 def _exchanged_columns(problem: Problem, most: int) -> int:
     """Return the smallest number of columns of an exchanged tile for `most` rows of A."""
     step = BLOCK if problem.a_major == "m" else 1
-    return next(each for each in EXCHANGED_COLUMNS if each >= most and each % step == 0)
-
-
-def _with_max_stages(plan: Plan, tile: Tile) -> Iterator[Plan]:
-    try:
-        made = plan.with_tile(tile)
-    except UsageError:
-        return
-    yield plan.with_tile(replace(tile, stages=min(_MAX_USEFUL_STAGES, made.max_stages)))
+    return next(each for each in exchanged_columns(problem.a) if each >= most and each % step == 0)
 
 
 def configurations(problem: Problem, plan: Plan) -> Iterator[tuple[Plan, TileSchedule]]:
@@ -331,9 +353,18 @@ def configurations(problem: Problem, plan: Plan) -> Iterator[tuple[Plan, TileSch
     exchanged = list(exchanged_plans(problem, plan))
     # Tiles whose rows are mostly beyond the last row of A are slow.
     for tiled in exchanged if exchanged and problem.m <= _FEW else (*exchanged, *tiled_plans(plan)):
-        if tiled.tile.cluster > 1 and not tiled.tile.exchanged and problem.m <= tiled.tile.rows:
-            continue  # the other CTA would have no rows
-        yield from ((tiled, schedule) for schedule in schedules(problem, tiled))
+        if _is_idle(problem, tiled.tile):
+            continue
+        for schedule in schedules(problem, tiled):
+            # With one tile for each CTA, one of two pingpong consumers would be idle.
+            if not tiled.tile.pingpong or schedule.tiles * tiled.tile.ctas > schedule.ctas:
+                yield tiled, schedule
+
+
+def _is_idle(problem: Problem, tile: Tile) -> bool:
+    """Return True if a CTA of each cluster would have no rows or no columns of D."""
+    m, n = (problem.n, problem.m) if tile.exchanged else (problem.m, problem.n)
+    return m <= tile.rows * (tile.cluster - 1) or n <= tile.columns * (tile.across - 1)
 
 
 def choose(problem: Problem, plan: Plan) -> tuple[Plan, TileSchedule]:

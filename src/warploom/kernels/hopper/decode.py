@@ -100,7 +100,7 @@ def decode(
         with parts.each(parts.receive):
             consumer.compute()
             consumer.store_part(sums, logarithms)
-        combination = Combination(parts, sums, logarithms, consumer.thread)
+        combination = Combination(parts, sums, logarithms, q_tile.address(), consumer.thread)
         combination.wait_for_parts()
         combination.store(out, (out_batch, out_token, out_head), lse)
 
@@ -251,15 +251,20 @@ class PartConsumer(Consumer):
 
 
 class Combination:
-    """Addition of the parts of all lines. Each warp of the grid adds the parts of some rows.
+    """Addition of the parts of all lines.
 
-    `thread` is the index of the thread in the consumer warpgroup.
+    With few rows, each CTA of the grid adds the parts of one row: its warps add different parts, and exchange their
+    sums through shared memory at `memory`. Otherwise each warp adds the parts of some rows. `thread` is the index of
+    the thread in the consumer warpgroup.
     """
 
-    def __init__(self, parts: Parts, sums: Any, logarithms: Any, thread: Register) -> None:
+    def __init__(self, parts: Parts, sums: Any, logarithms: Any, memory: Any, thread: Register) -> None:
         self.plan, self.parts, self.sums, self.logarithms = parts.plan, parts, sums, logarithms
-        self.thread, self.lane = thread, thread & 31
+        self.thread, self.lane, self.warp = thread, thread & 31, thread >> 5
+        self.memory, self.ctas = memory, special("nctaid.x")
         self.rows = (parts.sizes.q_tokens * parts.plan.sharing).view("u32")
+        self.shares = parts.sizes.lines * self.rows <= self.ctas
+        self.writes = (self.warp == 0) | ~self.shares
 
     def wait_for_parts(self) -> None:
         """Wait until all CTAs of the grid have stored their parts."""
@@ -279,33 +284,49 @@ class Combination:
 
     def store(self, out: Any, strides: tuple[Any, Any, Any], lse: Any) -> None:
         """Store the rows of this warp: the sums of the parts, weighted by their sums of exponentials."""
-        sizes, plan, ctas = self.parts.sizes, self.plan, special("nctaid.x")
-        number = new(u32, (self.thread >> 5) * ctas + special("ctaid.x"))
+        sizes, plan = self.parts.sizes, self.plan
+        number = new(u32, special("ctaid.x") + ptx.selp(0, self.warp * self.ctas, self.shares, type=u32))
         with while_(lambda: number < sizes.lines * self.rows):
             line = number // self.rows
             row = number - line * self.rows
             top, total, sums = self._sum(line, row)
-            batch, token = line // sizes.heads, row // plan.sharing
-            member = (line - batch * sizes.heads) * plan.sharing + (row - token * plan.sharing)
-            factor, start = inverse(total), out + ptx.mul_wide(self.lane, 4, type=u32)
-            for index, stride in zip((batch, token, member), strides, strict=True):
-                start = start + ptx.cvt(index, dtype="u64") * stride
-            for first in range(0, len(sums), 2):
-                word = pack(plan.result, *(each * factor for each in sums[first : first + 2]))
-                with guarded(self.lane * 2 < plan.head_v - 32 * first):
-                    ptx.st(start.at(64 * first, "global"), word, type="b32")
-            if plan.lse:
-                value = (top + ptx.lg2(total, approx=True, ftz=True, type=f32)) * LN_2
-                place = (batch * (sizes.heads * plan.sharing) + member) * sizes.q_tokens.view("u32") + token
-                location = lse.element(place)
-                with guarded(self.lane == 0):
-                    ptx.st(location, value, type=f32)
-            number += ctas * _WARPS
+            self._add_warps(total, *sums)
+            with when(self.writes):
+                batch, token = line // sizes.heads, row // plan.sharing
+                member = (line - batch * sizes.heads) * plan.sharing + (row - token * plan.sharing)
+                factor, start = inverse(total), out + ptx.mul_wide(self.lane, 4, type=u32)
+                for index, stride in zip((batch, token, member), strides, strict=True):
+                    start = start + ptx.cvt(index, dtype="u64") * stride
+                for first in range(0, len(sums), 2):
+                    word = pack(plan.result, *(each * factor for each in sums[first : first + 2]))
+                    with guarded(self.lane * 2 < plan.head_v - 32 * first):
+                        ptx.st(start.at(64 * first, "global"), word, type="b32")
+                if plan.lse:
+                    value = (top + ptx.lg2(total, approx=True, ftz=True, type=f32)) * LN_2
+                    place = (batch * (sizes.heads * plan.sharing) + member) * sizes.q_tokens.view("u32") + token
+                    location = lse.element(place)
+                    with guarded(self.lane == 0):
+                        ptx.st(location, value, type=f32)
+            number += self.ctas * _WARPS  # a CTA that shares its rows has only one
+
+    def _add_warps(self, *values: Register) -> None:
+        """Add the values of all warps, if the warps share a row."""
+        with when(self.shares):
+            mine = self.memory + self.thread * 4
+            for number, value in enumerate(values):
+                ptx.st(mine.at(512 * number, "shared::cta"), value, type=f32)
+            ptx.bar(_COMBINE, 128)
+            theirs = self.memory + self.lane * 4
+            for number, value in enumerate(values):
+                found = [
+                    ptx.ld(theirs.at(512 * number + 128 * warp, "shared::cta"), type=f32) for warp in range(_WARPS)
+                ]
+                value.set((found[0] + found[1]) + (found[2] + found[3]))
 
     def _sum(self, line: Register, row: Register) -> tuple[Register, Register, list[Register]]:
         """Return the largest logarithm of a row, the sum of the weights, and the sums of the lane's columns.
 
-        A lane has two of every 64 columns.
+        The sums are those of the parts of this warp. A lane has two of every 64 columns.
         """
         plan, first = self.plan, line * self.parts.sizes.blocks * self.rows + row
         count = self.parts.count_of(line)
@@ -316,15 +337,17 @@ class Combination:
             top.set(ptx.max(top, ptx.shfl_bfly(top.view("b32"), lanes, 31, -1).view("f32"), type=f32))
         top.set(ptx.selp(top, 0.0, top != MINUS_INFINITY, type=f32))
         sums = [new(f32, 0.0) for _ in range(plan.wide_v // 32)]
-        for part in loop(0, count, unroll=_UNROLLED):
-            place = first + part * self.rows
+        step, start = (ptx.selp(each, other, self.shares, type=u32) for each, other in ((_WARPS, 1), (self.warp, 0)))
+        mine = ptx.selp((count + (_WARPS - 1) - self.warp) >> 2, count, self.shares, type=u32)
+        for index in loop(0, mine, unroll=_UNROLLED):
+            place = first + (start + index * step) * self.rows
             weight = ptx.ex2(self.logarithms[place] - top, approx=True, ftz=True, type=f32)
             total += weight
-            start = self.sums.element(place * plan.head_v + self.lane * 2)
+            source = self.sums.element(place * plan.head_v + self.lane * 2)
             for number in range(0, len(sums), 2):
                 pair = [new(f32, 0.0), new(f32, 0.0)]
                 with guarded(self.lane * 2 < plan.head_v - 32 * number):
-                    ptx.ld(start + 128 * number, vec="v2", type=f32, out=pair)
+                    ptx.ld(source + 128 * number, vec="v2", type=f32, out=pair)
                 for each, value in zip(sums[number : number + 2], pair, strict=True):
                     each.set(ptx.fma(weight, value, each, rnd="rn", type=f32))
         return top, total, sums

@@ -40,7 +40,7 @@ class HopperDispatch:
     @property
     def cluster(self) -> int:
         """Number of CTAs of a cluster."""
-        return self.plan.tile.cluster
+        return self.plan.tile.ctas
 
     @property
     def stores_by_address(self) -> bool:
@@ -57,7 +57,7 @@ class HopperDispatch:
         plan, tile = self.plan, self.plan.tile
         of_d, b = self._result_map(d, "d"), transposed(operands.b)
         return {
-            "a": operand_map(plan, operands.a, "a", tile.rows),
+            "a": operand_map(plan, operands.a, "a", tile.rows // tile.across),
             "b": operand_map(plan, b, "b", tile.columns // tile.cluster),
             "c": of_d if operands.c is None else self._result_map(operands.c, "c"),
             "d": of_d,

@@ -1,8 +1,8 @@
 """GEMM kernel for few rows of A or few tiles, which computes the transpose of D.
 
-The rows of wgmma are columns of B. Without clusters, the CTAs are persistent and may share tiles along K (see
-`tile_scheduler`). Otherwise each cluster computes one tile: its CTAs multiply different parts of K and exchange the
-sums through distributed shared memory. The plan is that of the exchanged problem (see `Plan`).
+The rows of wgmma are columns of B. The CTAs are persistent and may share tiles along K (see `tile_scheduler`), unless
+CTAs of a cluster share a tile: then they multiply different parts of K and exchange the sums through distributed shared
+memory. The tiles of a cluster have the same rows of A. The plan is that of the exchanged problem (see `Plan`).
 """
 
 # Annotations of a kernel's parameters are PTX types.
@@ -36,11 +36,11 @@ from warploom.author import (
     while_,
 )
 from warploom.kernels.epilogue import EpilogueArguments, EpilogueMath, unpack
-from warploom.kernels.hopper.gemm import load_lines
+from warploom.kernels.hopper.gemm import load_lines, neighbors, wait_for_releases
 from warploom.kernels.hopper.mainloop import MainLoop
 from warploom.kernels.hopper.partial_sums import PartialSums
 from warploom.kernels.hopper.plan import HOPPER, SPAN, Plan, Tile
-from warploom.kernels.hopper.tile_scheduler import Sizes, TileScheduler
+from warploom.kernels.hopper.tile_scheduler import Sizes, TileScheduler, cluster_place
 from warploom.kernels.plan import BLOCK, size_of, tile_position
 from warploom.kernels.ptx import ptx
 
@@ -49,15 +49,18 @@ _PREFETCHED = 2  # stages that a CTA copies to L2 before the previous grid ends
 
 
 class Part:
-    """Part of one tile along K, the only work item of a CTA in a cluster.
+    """Part of one tile along K, the only work item of a CTA that shares a tile with others.
+
+    `rank` is that of the CTA in its cluster. CTAs with consecutive ranks have the same part of neighbouring tiles.
 
     The interface is that of `TileScheduler`.
     """
 
     def __init__(self, sizes: Sizes, shape: Tile, rank: Any) -> None:
         self.sizes, self.shape = sizes, shape
-        self.first = rank * sizes.k_tiles // shape.cluster
-        self.last = (rank + 1) * sizes.k_tiles // shape.cluster
+        part = rank >> (shape.cluster.bit_length() - 1)
+        self.first = part * sizes.k_tiles // shape.parts
+        self.last = (part + 1) * sizes.k_tiles // shape.parts
         self.left = new(u32, 1)
 
     def has_next(self) -> Any:
@@ -68,9 +71,13 @@ class Part:
         """Make the part the current work item."""
         self.left.set(0)
 
-    def origin(self) -> tuple[Any, Any, Any]:
-        """Return the first row, the first column and the batch of the tile."""
-        return tile_origin(special("clusterid.x"), self.sizes, self.shape)
+    def origin(self, rank: Any, tile: Any = None) -> tuple[Any, Any, Any]:
+        """Return the first row, the first column and the batch of the tile of CTA `rank`. `tile` must be None."""
+        assert tile is None
+        sizes, shape = self.sizes, self.shape
+        row, column, batch = tile_position(special("clusterid.x"), sizes.m_tiles, sizes.n_tiles, shape.group)
+        of_m, _ = cluster_place(rank, shape)
+        return (row * shape.cluster + of_m) * shape.rows, column * shape.columns, batch
 
 
 @kernel(target=HOPPER)
@@ -88,28 +95,29 @@ def exchanged_gemm(
     Units: bytes for strides and planes.
     """
     tile = plan.tile
-    bounds(threads=tile.threads, cluster=(tile.cluster, 1, 1), ctas_per_sm=max(plan.ctas_per_sm, 1))
+    bounds(threads=tile.threads, cluster=(tile.ctas, 1, 1), ctas_per_sm=max(plan.ctas_per_sm, 1))
     weights = shared(tile.stages * tile.rows * SPAN, align=1024)
     tokens = shared(tile.stages * tile.columns * SPAN, align=1024)
-    exchange = Exchange(plan, shared(plan.received_bytes, align=16), shared(8, align=8))
-    stages = ring(tile.stages, consumers=tile.tile_consumers)
+    rank = special("cluster_ctarank") if tile.ctas > 1 else 0
+    exchange = Exchange(plan, rank, shared(plan.received_bytes, align=16), shared(8, align=8))
+    stages = ring(tile.stages, consumers=tile.tile_consumers, cluster=tile.cluster)
 
     thread = special("tid.x")
     group = ptx.shfl_idx(thread >> 7, 0, 31, -1)
     produces = thread == 128 * tile.consumers
     # Rows of the kernel are columns of D.
     sizes = Sizes(n, n_tiles, m_tiles, k_tiles, split, tiles, 0)
-    items = TileScheduler(sizes, tile, plan.cut) if tile.cluster == 1 else Part(sizes, tile, exchange.rank)
+    items = TileScheduler(sizes, tile, plan.cut) if tile.parts == 1 else Part(sizes, tile, rank)
     with when(produces):
         for tensor in (a, b):
             ptx.prefetch(Location(tensor), level="tensormap")
         if plan.starts_late:
-            prefetch_weights(plan, b, items)
+            prefetch_weights(plan, b, items, rank)
     with when(thread == 0):
         stages.start()
         exchange.start()
         ptx.fence_proxy(proxykind="async")
-    if tile.cluster > 1:
+    if tile.ctas > 1:
         ptx.barrier_cluster_arrive(aligned=True)
         ptx.barrier_cluster_wait(aligned=True)
     else:
@@ -121,7 +129,7 @@ def exchanged_gemm(
     state = stages.state()
     start_of_weights, start_of_tokens = weights.address(), tokens.address()
     with when(group == tile.consumers), when(produces):
-        produce(plan, items, state, (b, start_of_weights), (a, start_of_tokens))
+        produce(plan, items, rank, state, (b, start_of_weights), (a, start_of_tokens))
         if plan.starts_late:
             ptx.griddepcontrol_launch_dependents()
     with otherwise():
@@ -132,7 +140,7 @@ def exchanged_gemm(
 
         def store(row: Any, column: Any, batch: Any) -> Store:
             addend, first = (c, c_stride, c_plane), (row + group * 64, column, batch)
-            return Store(plan, arguments, addend, first, exchange.rank, mine)
+            return Store(plan, arguments, addend, first, exchange.part, mine)
 
         if isinstance(items, Part):
             # The part is empty if the tile has fewer stages than the cluster has CTAs.
@@ -140,9 +148,9 @@ def exchanged_gemm(
                 multiply(items, sums, lambda: None)
             exchange.send(sums, thread)
             exchange.wait()
-            stores = store(*origin_of(items))
+            stores = store(*items.origin(rank))
             for quad in range(tile.columns // 8):
-                with when(exchange.rank == quad % tile.cluster):
+                with when(exchange.part == quad % tile.parts):
                     exchange.add(sums, quad, thread)
                     stores(sums, quad)
                 stores.advance(quad)
@@ -150,7 +158,7 @@ def exchanged_gemm(
         partial_sums = PartialSums(plan, items, partial, flags, group, mine) if plan.cut else None
 
         def put_all() -> None:
-            stores = store(*origin_of(items))
+            stores = store(*items.origin(rank))
             for quad in range(tile.columns // 8):
                 stores(sums, quad)
                 stores.advance(quad)
@@ -167,34 +175,20 @@ def exchanged_gemm(
                     put_all()
 
         def prepare(number: Any) -> Callable[[Sequence[Register], Any], None]:
-            row, column, batch = origin_of(items, number)
+            row, column, batch = items.origin(rank, number)
             return lambda totals, quad: store(row, column + quad * 8, batch)(totals, 0)
 
         if partial_sums is not None:
             partial_sums.finish(prepare)
 
 
-def tile_origin(number: Any, sizes: Sizes, shape: Tile) -> tuple[Any, Any, Any]:
-    """Return the first row, the first column and the batch of a tile."""
-    row, column, batch = tile_position(number, sizes.m_tiles, sizes.n_tiles, shape.group)
-    return row * shape.rows, column * shape.columns, batch
-
-
-def origin_of(items: TileScheduler | Part, number: Any = None) -> tuple[Any, Any, Any]:
-    """Return the first row, the first column and the batch of a tile.
-
-    Without `number` it is the current tile.
-    """
-    return items.origin(0, number) if isinstance(items, TileScheduler) else items.origin()
-
-
-def prefetch_weights(plan: Plan, weights: Any, items: Any) -> None:
+def prefetch_weights(plan: Plan, weights: Any, items: Any, rank: Any) -> None:
     """Copy the first stages of the weights to L2, while the previous grid of the stream still runs."""
     # A prefetch returns no data, and L2 keeps the data that the previous grid writes later.
     if isinstance(items, TileScheduler):
         items = TileScheduler(items.sizes, items.shape, items.cut)
         items.take()
-    row, _, batch = origin_of(items)
+    row, _, batch = items.origin(rank)
     end = ptx.min(items.last, items.first + _PREFETCHED, type=u32)
     blocks = 1 if plan.a_major == "k" else plan.tile.rows // BLOCK
     for k_tile in loop(items.first, end):
@@ -206,62 +200,74 @@ def prefetch_weights(plan: Plan, weights: Any, items: Any) -> None:
             ptx.cp_async_bulk_prefetch_tensor(source, dim=f"{plan.rank('a')}d")
 
 
-def produce(plan: Plan, items: Any, ring: RingState, weights: tuple[Any, Any], tokens: tuple[Any, Any]) -> None:
-    """Copy all work items to shared memory.
+def produce(
+    plan: Plan, items: Any, rank: Any, ring: RingState, weights: tuple[Any, Any], tokens: tuple[Any, Any]
+) -> None:
+    """Copy all work items of CTA `rank` of a cluster to shared memory.
 
-    `weights` and `tokens` are (tensor map, address of the first stage).
+    `weights` and `tokens` are (tensor map, address of the first stage). Each CTA copies a part of the tokens for the
+    CTAs with the same part of K.
     """
     tile = plan.tile
+    share = tile.columns // tile.cluster  # columns that this CTA copies
+    place, _ = cluster_place(rank, tile)
+    mask = neighbors(rank - place, range(tile.cluster))
     with while_(items.has_next):
         items.take()
-        row, column, batch = origin_of(items)
+        row, column, batch = items.origin(rank)
         k_tile, k = new(u32, items.first), new(u32, items.first * plan.stage_k)
         with while_(lambda: k_tile < items.last):
             ring.wait_empty()
             ptx.mbarrier_arrive_expect_tx(ring.barrier(), plan.stage_bytes)
-            for (tensor, start), name, major, lines, line in (
-                (weights, "a", plan.a_major, tile.rows, row), (tokens, "b", plan.b_major, tile.columns, column),
-            ):  # fmt: skip
-                target = start + ring.stage * (lines * SPAN)
-                load_lines(tensor, major, target, ring, (k, line, batch)[: plan.rank(name)], lines, None)
+            (tensor, start), to = weights, (k, row, batch)[: plan.rank("a")]
+            load_lines(tensor, plan.a_major, start + ring.stage * (tile.rows * SPAN), ring, to, tile.rows, None)
+            (tensor, start), to = tokens, (k, column + place * share, batch)[: plan.rank("b")]
+            target = start + ring.stage * (tile.columns * SPAN)
+            if tile.cluster > 1:
+                target = target + place * (share * SPAN)
+            load_lines(tensor, plan.b_major, target, ring, to, share, mask)
             k += plan.stage_k
             k_tile += 1
             ring.advance()
+    if tile.cluster > 1:
+        wait_for_releases(ring)
 
 
 class Exchange:
-    """Sums of the CTAs of a cluster, which are sent through distributed shared memory.
+    """Sums of the CTAs that share a tile, which are sent through distributed shared memory.
 
-    A quad consists of the sums of 8 columns. Quad q belongs to the CTA with rank q modulo the size of the cluster.
-    `received` is shared memory for the sums that the other CTAs send to the owner of a quad.
+    A quad consists of the sums of 8 columns. Quad q belongs to the CTA whose part of K has the index q modulo the
+    number of parts. `received` is shared memory for the sums that the other CTAs send to the owner of a quad.
     """
 
-    def __init__(self, plan: Plan, received: Shared, barrier: Shared) -> None:
+    def __init__(self, plan: Plan, rank: Any, received: Shared, barrier: Shared) -> None:
         self.plan, self.barrier, self.received = plan, barrier, received
-        self.cluster, self.quads = plan.tile.cluster, plan.tile.columns // 8
-        self.rank = special("cluster_ctarank") if self.cluster > 1 else new(u32, 0)
+        self.parts, self.quads = plan.tile.parts, plan.tile.columns // 8
+        self.neighbors = plan.tile.cluster
+        self.place, _ = cluster_place(rank, plan.tile)
+        self.part = rank >> (self.neighbors.bit_length() - 1) if self.parts > 1 else new(u32, 0)
         self.bytes = 4 * plan.quad_registers
         self.threads = 128 * plan.tile.consumers
 
     def start(self) -> None:
         """Initialise the mbarrier. Only one thread may execute this, before a cluster barrier."""
-        if self.cluster == 1:
+        if self.parts == 1:
             return
         ptx.mbarrier_init(self.barrier.at(0), 1)
         ptx.fence(op_restrict="mbarrier_init", sem="release", scope="cluster")
-        mine = (self.quads - self.rank + (self.cluster - 1)) // self.cluster
-        with when(self.rank < self.quads):
-            each = (self.cluster - 1) * self.threads * self.bytes
+        mine = (self.quads - self.part + (self.parts - 1)) // self.parts
+        with when(self.part < self.quads):
+            each = (self.parts - 1) * self.threads * self.bytes
             ptx.mbarrier_arrive_expect_tx(self.barrier.at(0), mine * each)
 
     def _place(self, quad: int, sender: Any, thread: Any) -> Register:
-        """Return the address of the sums that the CTA `sender` sends for a quad.
+        """Return the address of the sums that the CTA with part `sender` sends for a quad.
 
         The owner of the quad sends none.
         """
-        owner = quad % self.cluster
-        index = sender - owner - 1 & self.cluster - 1
-        slot = index + quad // self.cluster * (self.cluster - 1)
+        owner = quad % self.parts
+        index = sender - owner - 1 & self.parts - 1
+        slot = index + quad // self.parts * (self.parts - 1)
         start = self.received.address() + thread * self.bytes
         return start + slot * (self.threads * self.bytes)
 
@@ -272,11 +278,13 @@ class Exchange:
     def send(self, sums: Sequence[Register], thread: Any) -> None:
         """Send the sums of all quads to their owners."""
         for quad in range(self.quads):
-            owner = quad % self.cluster
-            with when(self.rank != owner):
+            owner = quad % self.parts
+            with when(self.part != owner):
                 place, barrier = (
-                    ptx.mapa(each, owner, space="shared::cluster", type=u32).at(0, "shared::cluster")
-                    for each in (self._place(quad, self.rank, thread), self.barrier.address())
+                    ptx.mapa(each, self.place + owner * self.neighbors, space="shared::cluster", type=u32).at(
+                        0, "shared::cluster"
+                    )
+                    for each in (self._place(quad, self.part, thread), self.barrier.address())
                 )
                 ptx.st_async(
                     place, self._registers(sums, quad), barrier, vec=f"v{self.plan.quad_registers}",
@@ -285,7 +293,7 @@ class Exchange:
 
     def wait(self) -> None:
         """Wait until all sums for this CTA have arrived."""
-        with when(self.rank < self.quads), forever() as waiting:
+        with when(self.part < self.quads), forever() as waiting:
             done = ptx.mbarrier_try_wait(self.barrier.at(0), 0, parity=True, sem="acquire", scope="cluster")
             waiting.leave(done)
 
@@ -295,9 +303,9 @@ class Exchange:
         vector = {"vec": f"v{len(mine)}", "type": self.plan.register_type}
         parts = [
             mine
-            if sender == quad % self.cluster
+            if sender == quad % self.parts
             else ptx.ld(self._place(quad, sender, thread).at(0, "shared::cta"), **vector)
-            for sender in range(self.cluster)
+            for sender in range(self.parts)
         ]
         for register, (first, *others) in zip(mine, zip(*parts, strict=True), strict=True):
             total = first
@@ -310,13 +318,13 @@ class _Place:
     """Address of a thread's elements of C or D in the rows of the current quad.
 
     A quad is 8 columns of a block of 64 rows, of which a thread has four elements. `first` is the address in the first
-    quad of the CTA, and `step` the distance of two rows. The CTA has every `cluster`-th quad. The address advances in
+    quad of the CTA, and `step` the distance of two rows. The CTA has every `parts`-th quad. The address advances in
     one register. Otherwise the assembler would keep an offset for each quad in a register of its own.
     """
 
-    def __init__(self, first: Any, step: Any, cluster: int) -> None:
+    def __init__(self, first: Any, step: Any, parts: int) -> None:
         self.address, self.step = new(u64, first), step
-        self.jump = ptx.mul_wide(step, 8 * cluster, type=u32)
+        self.jump = ptx.mul_wide(step, 8 * parts, type=u32)
 
     def row(self, across: int) -> Register:
         """Return the address in the current row, or in the next row if `across` is 1."""
@@ -330,18 +338,18 @@ class _Place:
 class Store:
     """Epilogue and store of one thread, for the 64 rows of a consumer.
 
-    `first` is the first row, the first column and the batch of the rows. With n CTAs in the cluster, the CTA stores the
-    quads `rank`, `rank` + n, `rank` + 2n and so on. `addend` is the address of C, and its strides. `thread` is the
+    `first` is the first row, the first column and the batch of the rows. If n CTAs share the tile, the CTA stores the
+    quads `part`, `part` + n, `part` + 2n and so on. `addend` is the address of C, and its strides. `thread` is the
     index of the thread in the consumer. 16-bit elements of whole rows are transposed in registers, so that a thread
     stores two neighbours of D at once.
     """
 
     def __init__(
         self, plan: Plan, arguments: EpilogueArguments, addend: tuple[Any, Any, Any], first: tuple[Any, Any, Any],
-        rank: Any, thread: Any,
+        part: Any, thread: Any,
     ) -> None:  # fmt: skip
         self.plan, self.arguments, self.size = plan, arguments, size_of(plan.d)
-        self.first, self.skipped = first, 8 * rank if plan.tile.cluster > 1 else 0
+        self.first, self.skipped = first, 8 * part if plan.tile.parts > 1 else 0
         row, column, _ = first
         lane, warp_row = thread & 31, row + (thread >> 5) * 16
         pair, line = (lane & 3) * 2, lane >> 2
@@ -364,7 +372,7 @@ class Store:
         place = ptx.mad_wide(column + self.skipped, stride, start + ptx.mul_wide(line, self.size, type=u32), type=u32)
         if self.plan.rank(name) == 3:
             place = place + ptx.cvt(self.first[2], dtype="u64") * plane
-        return _Place(place, stride, self.plan.tile.cluster)
+        return _Place(place, stride, self.plan.tile.parts)
 
     def __call__(self, sums: Sequence[Register], quad: int) -> None:
         """Apply the epilogue to the sums of the current quad, and store them. `quad` is its index."""
@@ -385,8 +393,8 @@ class Store:
                     ptx.st(place, element, type=f"b{8 * self.size}")
 
     def advance(self, quad: int) -> None:
-        """Go to the next quads of the cluster, if `quad` is the last of its quads."""
-        if (quad + 1) % self.plan.tile.cluster == 0:
+        """Go to the next quads of the CTAs that share the tile, if `quad` is the last of its quads."""
+        if (quad + 1) % self.plan.tile.parts == 0:
             for place in self._places():
                 place.advance()
 

@@ -42,13 +42,13 @@ class ExchangedDispatch:
     @property
     def cluster(self) -> int:
         """Number of CTAs of a cluster."""
-        return self.plan.tile.cluster
+        return self.plan.tile.ctas
 
     def tensor_maps(self, operands: Operands, d: Any) -> dict[str, TensorMap]:
         """Return the tensor maps of A and B by parameter. Operand A of the plan is B transposed."""
         plan, tile = self.plan, self.plan.tile
         return {
-            "a": operand_map(plan, operands.a, "b", tile.columns),
+            "a": operand_map(plan, operands.a, "b", tile.columns // tile.cluster),
             "b": operand_map(plan, transposed(operands.b), "a", tile.rows),
         }
 

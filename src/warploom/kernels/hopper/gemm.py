@@ -35,7 +35,7 @@ from warploom.kernels.hopper.mainloop import MainLoop, SparseMetadata, releases
 from warploom.kernels.hopper.partial_sums import PartialSums
 from warploom.kernels.hopper.plan import HOPPER, SPAN, Plan
 from warploom.kernels.hopper.store import Store
-from warploom.kernels.hopper.tile_scheduler import GroupedTileScheduler, Scheduler, Sizes, TileScheduler
+from warploom.kernels.hopper.tile_scheduler import GroupedTileScheduler, Scheduler, Sizes, TileScheduler, cluster_place
 from warploom.kernels.plan import BLOCK
 from warploom.kernels.ptx import ptx
 
@@ -64,12 +64,13 @@ def gemm(
     Units: `d_stride`, `d_plane` and the strides of block scales, from `row_step` on, are bytes.
     """
     tile, consumers = plan.tile, plan.tile.consumers
-    bounds(threads=tile.threads, cluster=(tile.cluster, 1, 1), ctas_per_sm=1)
+    bounds(threads=tile.threads, cluster=(tile.ctas, 1, 1), ctas_per_sm=1)
     tile_a = shared(tile.stages * tile.rows * plan.span_a, align=1024)
     tile_b = shared(tile.stages * tile.columns * SPAN, align=1024)
     buffers = shared(consumers * tile.buffers * plan.buffer_bytes, align=1024)
     metadata_stages = shared(tile.stages * plan.metadata_bytes)
-    stages = ring(tile.stages, consumers=tile.tile_consumers * releases(plan), cluster=tile.cluster)
+    arrivals = tile.tile_consumers * releases(plan)
+    stages = ring(tile.stages, consumers=arrivals, cluster=tile.cluster, across=tile.across)
     addend_barriers = shared(consumers * 8, align=8)
 
     thread = special("tid.x")
@@ -82,7 +83,7 @@ def gemm(
             for number in range(consumers):
                 ptx.mbarrier_init(addend_barriers.at(8 * number), 1)
         ptx.fence_proxy(proxykind="async")
-    if tile.cluster > 1:
+    if tile.ctas > 1:
         ptx.barrier_cluster_arrive(aligned=True)
         ptx.barrier_cluster_wait(aligned=True)
     else:
@@ -109,7 +110,7 @@ def gemm(
         partial_sums = None
         if plan.cut and isinstance(scheduler, TileScheduler):
             partial_sums = PartialSums(plan, scheduler, partial, flags, number, mine)
-        rank = special("cluster_ctarank") if tile.cluster > 1 else 0
+        rank = special("cluster_ctarank") if tile.ctas > 1 else 0
         block = 0 if tile.pingpong else number * tile.blocks  # index of the first 64 rows in the tile
         scaling = None
         if plan.block_scales:
@@ -201,14 +202,17 @@ def produce(
     `a` and `b` are tensor maps. The stages of A start at address `start_a`, and those of B at `start_b`.
     """
     tile = plan.tile
-    rank = special("cluster_ctarank") if tile.cluster > 1 else 0
-    mask = new(u16, (1 << tile.cluster) - 1) if tile.cluster > 1 else None
-    share = tile.columns // tile.cluster  # columns of B that each CTA copies for the whole cluster
+    rank = special("cluster_ctarank") if tile.ctas > 1 else 0
+    of_m, of_n = cluster_place(rank, tile)
+    # Each CTA copies a part of A for its neighbours along N, and a part of B for those along M.
+    rows, columns = tile.rows // tile.across, tile.columns // tile.cluster
+    mask_a = neighbors(of_m, range(0, tile.ctas, tile.cluster))
+    mask_b = neighbors(of_n * tile.cluster, range(tile.cluster))
     with while_(scheduler.has_next):
         scheduler.take()
         scheduler.prefetch_group()
-        row, column, batch = scheduler.origin(rank)
-        column = column + rank * share
+        top, left, batch = scheduler.origin(rank)
+        row, column = top + of_n * rows, left + of_m * columns
         k_tile = new(u32, scheduler.first)
         k = new(u32, scheduler.first * plan.stage_k)
         with while_(lambda: k_tile < scheduler.last):
@@ -216,21 +220,32 @@ def produce(
             ptx.mbarrier_arrive_expect_tx(ring.barrier(), plan.stage_bytes)
             target_a = start_a + ring.stage * (tile.rows * plan.span_a)
             target_b = start_b + ring.stage * (tile.columns * SPAN)
+            if tile.across > 1:
+                target_a = target_a + of_n * (rows * plan.span_a)
             if tile.cluster > 1:
-                target_b = target_b + rank * (share * SPAN)
+                target_b = target_b + of_m * (columns * SPAN)
             stored = k >> 1 if plan.sparse else k
-            load_lines(a, plan.a_major, target_a, ring, (stored, row, batch)[: plan.rank("a")], tile.rows, None)
-            load_lines(b, plan.b_major, target_b, ring, (k, column, batch)[: plan.rank("b")], share, mask)
+            load_lines(a, plan.a_major, target_a, ring, (stored, row, batch)[: plan.rank("a")], rows, mask_a)
+            load_lines(b, plan.b_major, target_b, ring, (k, column, batch)[: plan.rank("b")], columns, mask_b)
             if metadata is not None:
-                metadata.copy(ring, row, k_tile, 0 if "a" in plan.broadcast else batch)
+                metadata.copy(ring, top, k_tile, 0 if "a" in plan.broadcast else batch)
             k += plan.stage_k
             k_tile += 1
             ring.advance()
-    if tile.cluster > 1:
-        # A peer must not arrive at a CTA that has exited, so the CTA waits until all stages are released.
-        for _ in range(tile.stages):
-            ring.wait_empty()
-            ring.advance()
+    if tile.ctas > 1:
+        wait_for_releases(ring)
+
+
+def wait_for_releases(ring: RingState) -> None:
+    """Wait until all stages are released, because a peer must not arrive at a CTA that has exited."""
+    for _ in range(ring.ring.stages):
+        ring.wait_empty()
+        ring.advance()
+
+
+def neighbors(first: Any, ranks: range) -> Any:
+    """Return the mask of the CTAs `first` + each of `ranks` of a cluster, or None for only one CTA."""
+    return None if len(ranks) == 1 else ptx.shl(new(u16, sum(1 << each for each in ranks)), first, type="b16")
 
 
 def load_lines(

@@ -36,18 +36,18 @@ class PartialSums:
         self.plan, self.scheduler, self.partial, self.flags = plan, scheduler, partial, flags
         self.number, self.thread = number, thread
         self.leads = thread == 0
-        self.rank = special("cluster_ctarank") if plan.tile.cluster > 1 else 0
+        self.rank = special("cluster_ctarank") if plan.tile.ctas > 1 else 0
         self.in_tile = 0 if plan.tile.pingpong else number
         width = plan.quad_registers
         self.width, self.vector = width, {"vec": f"v{width}", "type": plan.register_type}
         self.step = 128 * 4 * width  # bytes of a quad: the sums of 8 columns in a block of 64 rows
         self.slot_bytes = self.step * (plan.accumulators // width)
-        self.stride = plan.tile.cluster * plan.tile.tile_consumers * self.slot_bytes  # from a cluster to the next
+        self.stride = plan.tile.ctas * plan.tile.tile_consumers * self.slot_bytes  # from a cluster to the next
         # 1 + tile of the part that does not start it, and of the part that starts it
         self.tiles = new(u32, 0), new(u32, 0)
 
     def _consumer(self, cluster: Any) -> Any:
-        return (cluster * self.plan.tile.cluster + self.rank) * self.plan.tile.tile_consumers + self.in_tile
+        return (cluster * self.plan.tile.ctas + self.rank) * self.plan.tile.tile_consumers + self.in_tile
 
     def _slot(self, cluster: Any, is_begin: Any) -> Register:
         """Return the address of this thread's sums of a part of a tile.

@@ -32,15 +32,22 @@ VECTOR_THREADS = 128
 VECTOR_COLUMNS = (1, 2, 4)
 """Numbers of columns of exchanged tiles without tensor cores."""
 _MOST_ROWS = 256  # of the box of a tensor copy
+_CLUSTERS = (1, 2, 4, 8)  # numbers of neighbours in a cluster
+_MOST_CTAS = 8  # of a cluster on every GPU
 _MAX_LOADS = 24  # of 16 bytes that a thread has in flight
-EXCHANGED_COLUMNS = (8, 16, 24, 32, *range(48, 257, 16))
-"""Numbers of columns of exchanged tiles."""
 LOADS = 16
 """Loads of partial sums by a thread that are in flight."""
 QUADS = 4
 """Quads whose partial sums a thread adds together."""
 PROMOTION_STAGES = 4
 """Stages of 8-bit floats between promotions of accurate sums to f32: 512 elements of K."""
+
+
+def exchanged_columns(type_word: str) -> tuple[int, ...]:
+    """Return the numbers of columns of exchanged tiles for A and B of a type."""
+    if type_word in ("s8", "u8"):
+        return 8, 16, 24, 32, *range(48, 257, 16)
+    return tuple(range(8, 257, 8))
 
 
 def metadata_slots(type_word: str) -> tuple[tuple[int, int], ...]:
@@ -55,11 +62,12 @@ class Tile:
 
     Each consumer warpgroup multiplies `blocks` blocks of 64 rows of the tile. With `pingpong` there are two consumers.
     Each multiplies every second tile alone. Shared memory has `stages` stages, and `buffers` store buffers for each
-    consumer. The tiles of the `cluster` CTAs of a cluster are neighbours along M. Consecutive clusters compute `group`
-    tiles of a tile column before the next tile column.
+    consumer. A cluster has the tiles of `cluster` neighbours along M and of `across` neighbours along N. Its CTAs send
+    their parts of A to all neighbours along N, and their parts of B to all neighbours along M. Consecutive clusters
+    compute `group` tiles of a tile column before the next tile column.
 
     With `exchanged`, the kernel computes the transpose of D, for few rows of A: the rows of the tile are columns of B,
-    and its columns are rows of A. The CTAs of a cluster share one tile along K. If such a tile has fewer than 8
+    and its columns are rows of A. `parts` CTAs of a cluster share one tile along K. If such a tile has fewer than 8
     columns, the kernel uses no tensor cores, and each thread has `stages` loads of each row in flight.
     """
 
@@ -72,6 +80,13 @@ class Tile:
     buffers: int = 2
     exchanged: bool = False
     blocks: int = 1
+    across: int = 1
+    parts: int = 1
+
+    @property
+    def ctas(self) -> int:
+        """Number of CTAs of a cluster."""
+        return self.cluster * self.across * self.parts
 
     @property
     def is_vector(self) -> bool:
@@ -166,11 +181,16 @@ class Plan(GemmPlan):
         if tile.is_vector:
             yield from self._vector_errors()
             return
-        if tile.cluster not in (1, 2, 4, 8):
-            yield f"a cluster has {tile.cluster} CTAs; expected 1, 2, 4 or 8"
+        if tile.parts not in _CLUSTERS or tile.cluster not in _CLUSTERS or tile.across != 1 or tile.ctas > _MOST_CTAS:
+            yield (
+                f"{tile.parts} CTAs share an exchanged tile, in clusters with {tile.cluster} tiles along its rows and"
+                f" {tile.across} along its columns; expected 1, 2, 4 or 8 CTAs and tiles along the rows, 1 along the"
+                f" columns, and at most {_MOST_CTAS} CTAs in all"
+            )
         if tile.rows not in (64, 128) or tile.pingpong:
             yield f"the exchanged tile has {tile.rows} rows; expected 64 or 128, without pingpong"
-        widths = tuple(each for each in EXCHANGED_COLUMNS if self.b_major == "k" or each % BLOCK == 0)
+        step = tile.cluster * (1 if self.b_major == "k" else BLOCK)
+        widths = tuple(each for each in exchanged_columns(self.b) if each % step == 0)
         if tile.columns not in widths:
             yield f"the exchanged tile has {tile.columns} columns; expected {one_of(widths)}"
         yield from self._stage_errors()
@@ -183,12 +203,12 @@ class Plan(GemmPlan):
                 f" (contiguous along {self.a_major} and {self.b_major}); expected bf16 or f16 along k with f32"
             )
         if (
-            tile.rows not in (4, 8, 16) or tile.columns not in VECTOR_COLUMNS or tile.cluster > 1 or tile.pingpong
+            tile.rows not in (4, 8, 16) or tile.columns not in VECTOR_COLUMNS or tile.ctas > 1 or tile.pingpong
             or (tile.rows + tile.columns) * tile.stages > _MAX_LOADS
         ):  # fmt: skip
             yield (
                 f"the tile has {tile.rows} rows, {tile.columns} columns, {tile.stages} stages and clusters of"
-                f" {tile.cluster}; expected 4, 8 or 16 rows, {one_of(VECTOR_COLUMNS)} columns, at most {_MAX_LOADS}"
+                f" {tile.ctas}; expected 4, 8 or 16 rows, {one_of(VECTOR_COLUMNS)} columns, at most {_MAX_LOADS}"
                 " rows and columns in all stages, and no cluster"
             )
 
@@ -203,8 +223,12 @@ class Plan(GemmPlan):
 
     def _tile_errors(self) -> Iterator[str]:
         tile = self.tile
-        if tile.cluster not in (1, 2, 4):
-            yield f"a cluster has {tile.cluster} CTAs; expected 1, 2 or 4"
+        if tile.cluster not in _CLUSTERS or tile.across not in _CLUSTERS or tile.ctas > _MOST_CTAS or tile.parts > 1:
+            yield (
+                f"a cluster has {tile.cluster} tiles along M, {tile.across} along N and {tile.parts} parts of K;"
+                f" expected 1, 2, 4 or 8 tiles, 1 part, and at most {_MOST_CTAS} CTAs in all"
+            )
+            return
         if tile.blocks not in (1, 2) or (tile.blocks == 2 and (self.sparse or self.block_scales)):
             yield f"a consumer has {tile.blocks} blocks; expected 1, or 2 without a sparse A and block scales"
         counts = (1,) if tile.pingpong else (1, 2, 3)
@@ -216,6 +240,8 @@ class Plan(GemmPlan):
         if tile.buffers not in (1, 2):
             yield f"the tile has {tile.buffers} buffers; expected 1 or 2"
         step = 64 * tile.cluster if self.b_major == "n" else 16
+        if self.a_major == "m" and tile.rows % (BLOCK * tile.across):
+            yield f"{tile.across} CTAs copy {tile.rows} rows of A; expected a multiple of {BLOCK} rows for each"
         if tile.columns % step or not 64 <= tile.columns <= 256:
             yield f"the tile has {tile.columns} columns; expected a multiple of {step} from 64 to 256"
         yield from self._stage_errors()
@@ -345,8 +371,8 @@ class Plan(GemmPlan):
     def received_bytes(self) -> int:
         """Size of the sums that a CTA receives from the other CTAs that share an exchanged tile. Units: bytes."""
         tile = self.tile
-        quads = -(-tile.columns // (8 * tile.cluster))
-        return quads * (tile.cluster - 1) * tile.consumers * 128 * 4 * self.quad_registers
+        quads = -(-tile.columns // (8 * tile.parts))
+        return quads * (tile.parts - 1) * tile.consumers * 128 * 4 * self.quad_registers
 
     @property
     def shared_bytes(self) -> int:

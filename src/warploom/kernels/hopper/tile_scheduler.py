@@ -20,11 +20,19 @@ class Sizes:
 
     m: Any  # rows
     m_tiles: Any  # tile rows, counted in clusters
-    n_tiles: Any
+    n_tiles: Any  # tile columns, counted in clusters
     k_tiles: Any  # stages of a tile
     split: Any  # tiles that are cut along K
     tiles: Any  # tiles of all batches
     groups: Any
+
+
+def cluster_place(rank: Any, shape: Tile) -> tuple[Any, Any]:
+    """Return the indices of CTA `rank` along M and N in its cluster. CTAs that share a tile have the same indices."""
+    if shape.cluster == 1 and shape.across == 1:
+        return 0, 0
+    of_m = rank & (shape.cluster - 1) if shape.ctas > shape.cluster else rank
+    return of_m, rank >> (shape.cluster.bit_length() - 1) if shape.across > 1 else 0
 
 
 class WorkItem(Protocol):
@@ -103,7 +111,8 @@ class TileScheduler:
         shape, sizes = self.shape, self.sizes
         number = self.tile if tile is None else tile
         row, column, batch = tile_position(number, sizes.m_tiles, sizes.n_tiles, shape.group)
-        return (row * shape.cluster + rank) * shape.rows, column * shape.columns, batch
+        of_m, of_n = cluster_place(rank, shape)
+        return (row * shape.cluster + of_m) * shape.rows, (column * shape.across + of_n) * shape.columns, batch
 
 
 class GroupedTileScheduler:
@@ -163,7 +172,9 @@ class GroupedTileScheduler:
         shape = self.shape
         rows = self._tile_rows(self.top, self.bottom)
         row, column = position_in_plane(self.tile, rows, self.sizes.n_tiles, shape.group)
-        return self.top + (row * shape.cluster + rank) * shape.rows, column * shape.columns, self.group
+        of_m, of_n = cluster_place(rank, shape)
+        left = (column * shape.across + of_n) * shape.columns
+        return self.top + (row * shape.cluster + of_m) * shape.rows, left, self.group
 
 
 Scheduler = TileScheduler | GroupedTileScheduler

@@ -5,6 +5,7 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
+from warploom.diagnostics import UsageError
 from warploom.gpu.driver import package
 from warploom.kernels.plan import size_of
 from warploom.kernels.timing.cases import Case
@@ -52,6 +53,8 @@ class CublasLt(Torch):
         """Return a function for each algorithm that cuBLASLt proposes for a case.
 
         cuBLASLt multiplies matrices with contiguous columns, so it computes the transpose of D from those of B and A.
+
+        Errors: UsageError bench.peer if there is none.
         """
         kind = case.kind
         if kind.sparse:
@@ -75,6 +78,8 @@ class CublasLt(Torch):
         wanted = (self._handle, operation, *layouts, layouts[2], preference)
         with library_errors(self.name, case):
             self._call("cublasLtMatmulAlgoGetHeuristic", *wanted, len(found), found, ctypes.byref(count))
+        if not count.value:
+            raise UsageError(f"cuBLASLt has no algorithm for {case}", code="bench.peer")
         number = ctypes.c_int32 if operand == "s8" else ctypes.c_float
         factors = ctypes.byref(number(1)), ctypes.byref(number(0))
         return [self._multiply(operation, layouts, factors, each) for each in found[: count.value] if each.status == 0]
