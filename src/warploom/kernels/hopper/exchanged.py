@@ -40,7 +40,7 @@ from warploom.kernels.hopper.gemm import load_lines, neighbors, wait_for_release
 from warploom.kernels.hopper.mainloop import MainLoop
 from warploom.kernels.hopper.partial_sums import PartialSums
 from warploom.kernels.hopper.plan import HOPPER, SPAN, Plan, Tile
-from warploom.kernels.hopper.tile_scheduler import Sizes, TileScheduler, cluster_place
+from warploom.kernels.hopper.tile_scheduler import Sizes, TileScheduler, cluster_place, tile_corner
 from warploom.kernels.plan import BLOCK, size_of, tile_position
 from warploom.kernels.ptx import ptx
 
@@ -76,8 +76,7 @@ class Part:
         assert tile is None
         sizes, shape = self.sizes, self.shape
         row, column, batch = tile_position(special("clusterid.x"), sizes.m_tiles, sizes.n_tiles, shape.group)
-        of_m, _ = cluster_place(rank, shape)
-        return (row * shape.cluster + of_m) * shape.rows, column * shape.columns, batch
+        return *tile_corner(row, column, rank, shape), batch
 
 
 @kernel(target=HOPPER)
@@ -221,10 +220,11 @@ def produce(
             ptx.mbarrier_arrive_expect_tx(ring.barrier(), plan.stage_bytes)
             (tensor, start), to = weights, (k, row, batch)[: plan.rank("a")]
             load_lines(tensor, plan.a_major, start + ring.stage * (tile.rows * SPAN), ring, to, tile.rows, None)
-            (tensor, start), to = tokens, (k, column + place * share, batch)[: plan.rank("b")]
+            (tensor, start), line = tokens, column
             target = start + ring.stage * (tile.columns * SPAN)
             if tile.cluster > 1:
-                target = target + place * (share * SPAN)
+                line, target = column + place * share, target + place * (share * SPAN)
+            to = (k, line, batch)[: plan.rank("b")]
             load_lines(tensor, plan.b_major, target, ring, to, share, mask)
             k += plan.stage_k
             k_tile += 1

@@ -212,7 +212,7 @@ def produce(
         scheduler.take()
         scheduler.prefetch_group()
         top, left, batch = scheduler.origin(rank)
-        row, column = top + of_n * rows, left + of_m * columns
+        row, column = top + of_n * rows if tile.across > 1 else top, left + of_m * columns
         k_tile = new(u32, scheduler.first)
         k = new(u32, scheduler.first * plan.stage_k)
         with while_(lambda: k_tile < scheduler.last):

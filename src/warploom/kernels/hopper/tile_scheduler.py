@@ -35,6 +35,14 @@ def cluster_place(rank: Any, shape: Tile) -> tuple[Any, Any]:
     return of_m, rank >> (shape.cluster.bit_length() - 1) if shape.across > 1 else 0
 
 
+def tile_corner(row: Any, column: Any, rank: Any, shape: Tile) -> tuple[Any, Any]:
+    """Return the first row and column of the tile of CTA `rank`, in the cluster at a tile row and a tile column."""
+    of_m, of_n = cluster_place(rank, shape)
+    if shape.across > 1:
+        column = column * shape.across + of_n
+    return (row * shape.cluster + of_m) * shape.rows, column * shape.columns
+
+
 class WorkItem(Protocol):
     """Stages `first` to `last` - 1 of a tile."""
 
@@ -111,8 +119,7 @@ class TileScheduler:
         shape, sizes = self.shape, self.sizes
         number = self.tile if tile is None else tile
         row, column, batch = tile_position(number, sizes.m_tiles, sizes.n_tiles, shape.group)
-        of_m, of_n = cluster_place(rank, shape)
-        return (row * shape.cluster + of_m) * shape.rows, (column * shape.across + of_n) * shape.columns, batch
+        return *tile_corner(row, column, rank, shape), batch
 
 
 class GroupedTileScheduler:
@@ -172,9 +179,8 @@ class GroupedTileScheduler:
         shape = self.shape
         rows = self._tile_rows(self.top, self.bottom)
         row, column = position_in_plane(self.tile, rows, self.sizes.n_tiles, shape.group)
-        of_m, of_n = cluster_place(rank, shape)
-        left = (column * shape.across + of_n) * shape.columns
-        return self.top + (row * shape.cluster + of_m) * shape.rows, left, self.group
+        down, left = tile_corner(row, column, rank, shape)
+        return self.top + down, left, self.group
 
 
 Scheduler = TileScheduler | GroupedTileScheduler
