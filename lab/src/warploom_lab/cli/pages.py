@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from warploom_lab.cli.status import DIFFERENT, OK, add_verb
 
-_KINDS = ("reference", "stubs", "completions", "architecture", "kernels", "notebooks")
+_KINDS = ("reference", "stubs", "completions", "architecture", "kernels", "speeds", "notebooks")
 
 _DESCRIPTION = """\
 Write generated files: the reference pages in docs/isa, docs/rules and docs/nvvm; the type stubs of the authoring

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from warploom_lab.pages import architecture, completions, kernel_pictures, reference, stubs
+from warploom_lab.pages import architecture, completions, kernel_pictures, reference, speed_pictures, stubs
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 
@@ -13,6 +13,7 @@ _TEXTS: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "completions": completions.texts,
     "architecture": architecture.texts,
     "kernels": kernel_pictures.texts,
+    "speeds": speed_pictures.texts,
 }
 KINDS = tuple(_TEXTS)
 """Kinds of generated files; notebooks are separate, because they are executed."""
