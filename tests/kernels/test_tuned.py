@@ -136,7 +136,7 @@ def test_a_tile_that_no_kernel_can_have_is_a_sentence() -> None:
 
 
 def test_every_field_of_a_tile_is_kept() -> None:
-    odd = Tile(64, 96, 7, 2, 16, pingpong=True, buffers=1)
+    odd = Tile(64, 96, 7, 2, 16, pingpong=True, buffers=1, across=2)
     few_rows, tall = Tile(64, 16, 5, exchanged=True, parts=4), Tile(256, 128, 4, blocks=2)
     tiles = (odd, few_rows, tall)
     assert all(any(getattr(tile, field.name) != field.default for tile in tiles) for field in fields(Tile))

@@ -94,7 +94,7 @@ HOPPER = Space(
             (128, 2, True),
         ),
         "columns": (64, 80, 96, 128, 176, 192, 256),  # `chosen_tiles` has the others
-        "cluster": ((1, 1), (2, 1), (1, 2), (4, 1), (1, 4), (2, 2), (2, 4)),
+        "cluster": ((1, 1), (2, 1), (4, 1)),
         "buffers": (2, 1),
         "stages": (2, 3, _MAXIMUM_STAGES),
         "group": (8, 16, 1),
@@ -149,8 +149,8 @@ EXCHANGED = Space(
         "promotion": (0, PROMOTION_STAGES),
         "cut": (False, True),
         "rows": (64, 128),
-        "columns": (64, 8, 40, 176, 256),  # with 64 columns, every major is legal
-        "cluster": ((1, 1), (1, 2), (1, 8), (4, 1), (2, 4)),
+        "columns": (64, 8, 24, 176, 256),  # with 64 columns, every major is legal
+        "cluster": ((1, 1), (1, 2), (1, 4), (1, 8)),
         "stages": (2, 3, _MAXIMUM_STAGES),
     },
     _few_rows,
@@ -239,10 +239,14 @@ _PLAIN = (
 def chosen_tiles() -> Iterator[tuple[bool, Plan]]:
     """Yield (runs, plan) for every tile of the cost model and several operand types.
 
-    `runs` is True if the kernel also runs on the emulator.
+    Of tiles that differ only in their clusters, the first is tried. `runs` is True if the kernel also runs on the
+    emulator.
     """
     for number, plan in enumerate(_PLAIN):
-        for index, tiled in enumerate(tiled_plans(plan)):
+        first: dict[Tile, Plan] = {}
+        for tiled in tiled_plans(plan):
+            first.setdefault(replace(tiled.tile, cluster=1, across=1), tiled)
+        for index, tiled in enumerate(first.values()):
             yield index % len(_PLAIN) == number, tiled
 
 

@@ -30,28 +30,26 @@ from warploom.kernels.problem import Problem
 class Device:
     """Parameters of a GPU for the estimates.
 
-    Units: clocks, except GHz for `clock`, bytes per clock for `port` and `cache_rate`, and TB/s for `memory`.
-    `misaligned` and `exposed` are factors.
+    Units: clocks, except GHz for `clock`, bytes per clock for `receive`, `cache_rate` and `filled`, and TB/s for
+    `memory` and `written`. `misaligned` is a factor.
     """
 
     multiprocessors: int = 132
     clock: float = 1.518
-    issue: float = 13.64  # per wgmma, in addition to its products
-    alone: float = 12.64  # per wgmma in place of `issue`, if a tile has one consumer with 64 rows
-    turns: float = 2.002  # per wgmma in place of `issue`, if pingpong consumers have two blocks each
+    issue: float = 13.0  # per wgmma, in addition to its products
+    turns: float = 2.0  # per wgmma in place of `issue`, if pingpong consumers have two blocks each
     metadata_wait: float = 37.0  # per stage of a sparse A, until the next metadata may be loaded
     promotion: float = 0.33  # per column whose sums are promoted, by one consumer
     scaling: float = 0.53  # per column with block scales, if one consumer has the tensor cores alone
-    port: float = 169.3  # from L2 to a multiprocessor
     receive: float = 99.44  # by a multiprocessor, from its own copies and those of the cluster
-    stage: float = 181.0  # clocks that a stage of a CTA takes at least
+    stage: float = 181.0  # least time of a stage of a CTA
     pair: float = 26.26  # per stage, if two CTAs copy for each other
     multicast: float = 10.25  # per stage, if more CTAs copy for each other
     cache_rate: float = 10312.0  # from L2 to all multiprocessors
     misaligned: float = 2.5  # factor of the bytes from L2, if the rows of an operand are no multiples of 128 bytes
-    memory: float = 4.999
-    written: float = 4.498  # TB/s of D to memory
-    filled: float = 8987.0  # bytes per clock into the first stages, and from the last tiles, of all multiprocessors
+    memory: float = 5.0  # of A and B from memory
+    written: float = 4.5  # of D to memory
+    filled: float = 9000.0  # into the first stages, and from the last tiles, of all multiprocessors
     end: float = 224.4  # per tile, in addition to its products and columns
     row: float = 0.5013  # per row of a box of D that a tensor copy stores
     cut: float = 1836.0  # per launch with tiles that are cut along K
@@ -76,12 +74,15 @@ _CLUSTER_LAUNCH = {1: 1.425, 2: 1.916, 4: 2.155, 8: 2.399}  # microseconds by th
 _SPLIT_LAUNCH = 4.638  # microseconds, with partial sums in global memory
 _WAVE = 1.914  # microseconds for each further wave of CTAs
 _MULTIPROCESSOR_RATE = 0.07546  # TB/s
-_AGAIN = 0.02001  # microseconds per MB from L2
+_AGAIN = 0.02  # microseconds per MB from L2
 _FEW_COLUMNS = 64  # rows of A that are the columns of one exchanged tile
 _MOST_WITH_ADDEND = 64  # columns of an exchanged tile without a cluster; with more, the assembler spills
 _FEW = 32  # rows of A for which only exchanged tiles are considered
 _BANK_BYTES = 128  # bytes of shared memory that are read in a clock
 _MAX_USEFUL_STAGES = 9
+# Most CTAs of a cluster whose tiles are cut. CTAs that share a cut tile wait for each other. Every GPU runs a pair on
+# two multiprocessors, but the number of larger clusters that run at once varies between GPUs.
+_MOST_CUT = 2
 _KINDS: dict[tuple[int, int, bool], tuple[tuple[int, int], ...]] = {
     (128, 1, False): ((1, 1), (2, 1), (4, 1), (1, 2), (1, 4), (2, 4)),
     (64, 1, False): ((1, 1), (2, 1), (4, 1), (1, 4), (2, 2)),
@@ -89,7 +90,7 @@ _KINDS: dict[tuple[int, int, bool], tuple[tuple[int, int], ...]] = {
     (64, 1, True): ((2, 1), (1, 2), (4, 2)),
     (128, 2, True): ((1, 1), (2, 1), (1, 2)),
 }
-"""Tiles that are considered: the neighbors along M and N in a cluster, by rows, blocks of a consumer and pingpong.
+"""Tiles that are considered: neighbors along M and N, by rows, blocks of a consumer and pingpong.
 
 Other tiles were rarely the fastest for random problems.
 """
@@ -97,7 +98,7 @@ _EXCHANGED_KINDS = {
     64: ((1, 1), (2, 1), (4, 1), (1, 2), (2, 2), (4, 2), (1, 4), (2, 4), (1, 8)),
     128: ((1, 1), (4, 1), (1, 4)),
 }
-"""Exchanged tiles that are considered: the neighbors along the rows in a cluster and the parts of K, by rows."""
+"""Exchanged tiles that are considered: neighbors along the rows and parts of K, by rows."""
 _OVERLAP_NORM = 2.843  # exponent of the norm that combines two partly overlapping times of a multiprocessor
 _MEMORY_NORM = 2.69  # the same for all multiprocessors and the memory
 
@@ -153,7 +154,7 @@ def schedules(problem: Problem, plan: Plan) -> Iterator[TileSchedule]:
     clusters = RESIDENT[tile.ctas] * (plan.ctas_per_sm if tile.exchanged else 1) // tile.ctas
     yield TileSchedule(min(tiles, clusters) * tile.ctas, 0, tiles, stages)
     left = tiles % clusters
-    if not left or stages == 1 or (tile.exchanged and plan.ctas_per_sm > 1):
+    if not left or stages == 1 or (tile.exchanged and plan.ctas_per_sm > 1) or tile.ctas > _MOST_CUT:
         return
     # CTAs that read different parts of K share nothing in L2, so without clusters only few tiles are cut.
     if tile.ctas > 1 or tile.exchanged or tiles < clusters:
@@ -224,7 +225,7 @@ def _stage_clocks(problem: Problem, plan: Plan, schedule: TileSchedule) -> float
     """Return the time of a stage of a tile on a multiprocessor. Units: clocks."""
     device, tile = H200, plan.tile
     blocks = tile.rows // 64
-    overhead = device.alone if blocks == 1 else device.turns if tile.pingpong else device.issue
+    overhead = device.turns if tile.pingpong and blocks > 1 else device.issue
     # An instruction of a sparse A reads twice as much of B as one of a dense A, and is limited by shared memory.
     fed = (64 * STEP + tile.columns * SPAN / plan.steps) / _BANK_BYTES if plan.sparse else 0.0
     wait = device.metadata_wait if plan.sparse else 0.0
@@ -236,7 +237,7 @@ def _stage_clocks(problem: Problem, plan: Plan, schedule: TileSchedule) -> float
     a, b = (device.misaligned if _is_misaligned(problem, name) else 1.0 for name in ("ba" if tile.exchanged else "ab"))
     active = min(schedule.ctas, device.multiprocessors)
     received = (tile.rows * _stored_fraction(plan) + tile.columns) * SPAN / device.receive
-    copies = max(received, (rows + columns) / device.port, (rows * a + columns * b) * active / device.cache_rate)
+    copies = max(received, (rows * a + columns * b) * active / device.cache_rate)
     sharing = tile.cluster * tile.across
     if sharing > 1:
         copies += device.pair if sharing == 2 else device.multicast

@@ -28,7 +28,10 @@ class Sizes:
 
 
 def cluster_place(rank: Any, shape: Tile) -> tuple[Any, Any]:
-    """Return the indices of CTA `rank` along M and N in its cluster. CTAs that share a tile have the same indices."""
+    """Return the indices of CTA `rank` along M and N in its cluster.
+
+    CTAs that share a tile have the same indices.
+    """
     if shape.cluster == 1 and shape.across == 1:
         return 0, 0
     of_m = rank & (shape.cluster - 1) if shape.ctas > shape.cluster else rank
@@ -36,7 +39,10 @@ def cluster_place(rank: Any, shape: Tile) -> tuple[Any, Any]:
 
 
 def tile_corner(row: Any, column: Any, rank: Any, shape: Tile) -> tuple[Any, Any]:
-    """Return the first row and column of the tile of CTA `rank`, in the cluster at a tile row and a tile column."""
+    """Return the first row and column of the tile of CTA `rank` of a cluster.
+
+    The cluster is at tile row `row` and tile column `column`, counted in clusters.
+    """
     of_m, of_n = cluster_place(rank, shape)
     if shape.across > 1:
         column = column * shape.across + of_n
