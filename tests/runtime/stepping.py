@@ -1,4 +1,4 @@
-"""Launches under a debugger session that stops often, and launches without one, with all that a launch counts."""
+"""Launches in a debugger session that stops often, and without a session, with all that a launch counts."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
+from zlib import crc32
 
 from warploom.emulator.batch import Batch
-from warploom.emulator.emulator import Emulator
+from warploom.emulator.state import Counters
 from warploom.emulator.wave_run import WaveRun
 from warploom.runtime import cpu
 from warploom.runtime.api import Run
@@ -23,55 +24,60 @@ NEAR = 12  # instructions to the next stop of `Hops`, at most
 class Every:
     """Stops before each instruction that a batch executes."""
 
-    def __init__(self, program_size: int) -> None:
-        self.pcs = frozenset(range(program_size))
-        self.stopped: list[int] = []
+    def __init__(self, size: int) -> None:
+        self.pcs = frozenset(range(size))
 
     def reached(self, pc: int, batch: Batch) -> bool:
-        assert batch.count
-        self.stopped.append(pc)
         return True
 
     def between_blocks(self) -> bool:
         return False
 
-    def next(self) -> None:
-        """Choose the instructions at which the next part of the launch stops."""
+    def next(self, pc: int) -> None:
+        """Choose the next stops after a stop before the instruction at `pc`."""
 
 
 class Never(Every):
-    """Stops whose instructions are reached, and whose condition is always false."""
+    """Conditions that are never true, for all instructions."""
 
     def reached(self, pc: int, batch: Batch) -> bool:
-        return not super().reached(pc, batch)
+        return False
 
 
 class Hops(Every):
-    """Stops before few instructions at a time, at random, so that native code executes all others."""
+    """Stops before two instructions at a time, so that native code executes the others."""
 
-    def __init__(self, program_size: int) -> None:
-        super().__init__(program_size)
-        self._size, self._random = program_size, Random(1)
+    def __init__(self, size: int) -> None:
+        super().__init__(size)
+        self._size, self._random = size, Random(1)
 
-    def next(self) -> None:
-        last = self.stopped[-1] if self.stopped else 0
-        self.pcs = frozenset({last, min(last + self._random.randint(1, NEAR), self._size - 1)})
+    def next(self, pc: int) -> None:
+        self.pcs = frozenset({pc, min(pc + self._random.randint(1, NEAR), self._size - 1)})
 
 
 class Blocks(Every):
     """Stops after each block that the emulator selects, and after each call of native code."""
 
-    def __init__(self, program_size: int) -> None:
+    def __init__(self, size: int) -> None:
         super().__init__(0)
 
     def between_blocks(self) -> bool:
-        self.stopped.append(-1)
         return True
+
+
+class Stop(NamedTuple):
+    """Stop of a session. `pc` is -1 between two blocks, and `digest` stands for registers and shared memory."""
+
+    wave: int
+    batches: int
+    number: int
+    pc: int
+    digest: int
 
 
 @dataclass
 class Outcome:
-    """What a launch counts, apart from times, and the stops of its session."""
+    """Counters of a launch and its findings, with the stops of its session."""
 
     batches: int
     positions: int
@@ -80,35 +86,45 @@ class Outcome:
     macs: int
     findings: list[str]
     output: str
-    stopped: list[int] = field(compare=False)
+    stops: list[Stop] = field(compare=False)
+
+
+def stop_of(session: DebugSession) -> Stop:
+    """Return the stop at which a session is."""
+    emulator, counters = session.state, session.state.state.counters
+    pc, number = -1, counters.positions
+    if (block := emulator.interrupted) is not None:
+        pc, number = block.pc, number + block.pc - block.first
+    digest = crc32(emulator.memory.shared.bytes)
+    for _, file in sorted(emulator.state.files.items()):
+        digest = crc32(file.tobytes(), digest)
+    return Stop(session.waves.number, counters.batches, number, pc, digest)
 
 
 @contextmanager
 def stepping(make: Callable[[int], Every] | None) -> Iterator[list[Outcome]]:
-    """Let `wl.launch` run each launch in a session with the stops that `make` returns, or without a session if None.
+    """Let each launch run in a session with the stops that `make` returns, or without a session for None.
 
     Yield the list to which each launch adds its outcome.
     """
     outcomes: list[Outcome] = []
 
     def run_on(launch: cpu.EmulatorLaunch, arguments: Arguments, raises: bool, **options: Any) -> Run:
-        emulators: list[Emulator] = []
-        stopped: list[int] = []
+        counters: list[Counters] = []
+        stopped: list[Stop] = []
         if make is None:
 
             def publish(waves: WaveRun) -> None:
-                emulators.append(waves.emulator)
                 counters.append(waves.emulator.state.counters)
 
-            counters: list[Any] = []
             done = cpu.finish_on(cpu.start(launch, publish=publish, **options), launch, arguments, raises)
         else:
             session = DebugSession(launch, arguments, **options)
             stops = make(len(launch.request.program.steps))
-            stops.next()
             while session.run(stops):
-                stops.next()
-            counters, stopped = [session.state.state.counters], stops.stopped
+                stopped.append(stop_of(session))
+                stops.next(stopped[-1].pc)
+            counters.append(session.state.state.counters)
             done = session.close(raises=raises)
         stats, findings = done.stats, [str(found) for found in done.findings]
         outcomes.append(

@@ -54,20 +54,19 @@ class WaveRun:
     def advance(self) -> Pause | None:
         """Run until the launch pauses or ends. Return the reason of the pause, or None after the end.
 
-        If the emulator has stops, the launch also stops at its end, before `advance` returns None.
+        While the emulator has stops, the launch stops at its end.
 
         Errors: a KeyboardInterrupt gets a note with the location of the kernel.
         """
-        if self.is_over:
-            return None
-        try:
-            if (pause := self._run()) is not None:
-                return pause
-            self._report()
-        except KeyboardInterrupt as stop:
-            add_location(stop, self.emulator)
-            raise
-        self.is_over = True
+        if not self.is_over:
+            try:
+                if (pause := self._run()) is not None:
+                    return pause
+                self._report()
+            except KeyboardInterrupt as stop:
+                add_location(stop, self.emulator)
+                raise
+            self.is_over = True
         return None if self.emulator.stops is None else Pause.STOPPED
 
     def _run(self) -> Pause | None:
