@@ -39,7 +39,11 @@ _LAST = np.iinfo(np.int64).max
 
 @dataclass(slots=True)
 class _Deferred:
-    """Queued operation of some warps, except bulk copies: `action`, with the operands `captured` at issue."""
+    """Queued operation of some warps, except bulk copies: `action`, with the operands `captured` at issue.
+
+    If a stop divides a run of multiplications, `continues` is True for all but the first of its operations, so that the
+    schedule treats them as one.
+    """
 
     channel: str
     action: Action
@@ -50,6 +54,7 @@ class _Deferred:
     epoch: int
     pc: int
     number: int
+    continues: bool
 
 
 @dataclass(slots=True)
@@ -132,7 +137,8 @@ class AsyncOperations:
         mask = None if batch.mask is None else batch.mask.copy()
         held = {name: array.copy() for name, array in captured.items()}
         epoch = int(self.splits.epoch[batch.rows].max())
-        item = _Deferred(channel, action, warps.copy(), mask, group, held, epoch, pc, number)
+        continues = self.state.continues_run
+        item = _Deferred(channel, action, warps.copy(), mask, group, held, epoch, pc, number, continues)
         self.queues[channel].append(item)
 
     def report_issue(self, batch: Batch, channel: str) -> tuple[int, Array]:
@@ -204,8 +210,10 @@ class AsyncOperations:
         """
         kept: list[_Deferred] = []
         queue, self.queues[channel] = self.queues[channel], []
-        for position, item in enumerate(queue):
-            if most is not None and position >= most:
+        position = 0
+        for item in queue:
+            position += not item.continues
+            if most is not None and position > most:
                 kept.append(item)
                 continue
             due = item.group < limit[item.warps]
@@ -329,7 +337,7 @@ class AsyncOperations:
                 if queue and random.random() < _CHANCE:
                     if channel == "remote":
                         random.shuffle(queue)  # remote actions have no order
-                    self._execute(channel, self._limit(_LAST), random.randint(1, len(queue)))
+                    self._execute(channel, self._limit(_LAST), random.randint(1, _count(queue)))
 
     def unblock(self) -> bool:
         """Execute one queued operation, so that a waiting warp may continue.
@@ -359,3 +367,8 @@ class AsyncOperations:
         exited = set(warps.tolist())
         self._execute_copies([c for c in self.copies if c.warp in exited])
         self.tensor.on_exit(warps)
+
+
+def _count(queue: list[_Deferred]) -> int:
+    """Return the number of operations in a queue without stops."""
+    return sum(not item.continues for item in queue)

@@ -6,7 +6,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.diagnostics import Diagnostic, UsageError
+from warploom.diagnostics import UsageError
 from warploom.emulator.accumulators import Accumulators
 from warploom.emulator.arena import Arena
 from warploom.emulator.async_operations import AsyncOperations
@@ -15,8 +15,6 @@ from warploom.emulator.blocks import continues_multiplication, instructions_of_f
 from warploom.emulator.bounded_waits import AHEAD, leads_to
 from warploom.emulator.bulk_copies import CopyExecutor
 from warploom.emulator.control import Control
-from warploom.emulator.deadlock import DeadlockReport
-from warploom.emulator.endless import EndlessLoops
 from warploom.emulator.events import (
     BlockEnd,
     BlockStart,
@@ -30,7 +28,7 @@ from warploom.emulator.events import (
     Suspend,
 )
 from warploom.emulator.executable import Executable
-from warploom.emulator.faults import Deadlock, Fault, Trap, diagnostic
+from warploom.emulator.faults import Fault, Trap
 from warploom.emulator.grid_dependencies import GridDependencies, Pause
 from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
@@ -40,13 +38,15 @@ from warploom.emulator.native.engine import NativeEngine, Observed
 from warploom.emulator.native.reporter import Reporter
 from warploom.emulator.observers import Dispatcher, InstructionHandler
 from warploom.emulator.output import Output
-from warploom.emulator.recent_blocks import busiest, describe, recent_blocks
+from warploom.emulator.recent_blocks import describe, recent_blocks
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
 from warploom.emulator.request import Request
+from warploom.emulator.run_errors import RunErrors
 from warploom.emulator.services import Services
 from warploom.emulator.stacks import Stacks
 from warploom.emulator.state import RECENT, Executions
+from warploom.emulator.stops import Interrupted, Stops
 from warploom.emulator.tensor_memory.pipeline import TensorPipeline
 from warploom.emulator.warp_splits import ALL_LANES, Status, unpack
 from warploom.emulator.warps import Components, Warps
@@ -54,7 +54,7 @@ from warploom.isa.model.semantics import Array
 
 Rows = NDArray[np.intp]
 
-BATCHES_PER_CALL = 4096  # batches that native code executes before the emulator reports its progress
+BATCHES_PER_CALL = 4096  # default of `Emulator.batches_per_call`
 WAVE_TICKS = 36  # low bits of the clock that count within one wave; the step budget keeps them from overflowing
 SPLIT_CHANCE = 1 / 16  # probability, under a random schedule, that only some warps of a batch run
 DELAY = 32  # backward jumps of the other clusters before the first clusters start under a lazy schedule
@@ -65,6 +65,10 @@ class Emulator:
 
     Call `start` and then `run` for each wave of CTAs, and then `end_launch`. A later launch of the same program may use
     the same emulator: call `begin_launch` with a request for which `fits` returns True.
+
+    `batches_per_call` is the largest number of batches that native code executes before the emulator reports its
+    progress and calls `Stops.between_blocks`. `interrupted` is the block in which the last call of `run` has stopped,
+    or None. `stops` are those of `stop_at`.
     """
 
     def __init__(self, request: Request, executable: Executable, arena: Arena, segments: dict[str, int]) -> None:
@@ -103,6 +107,9 @@ class Emulator:
         self._delays = False
         self.batch: Warps | None = None
         self._first_batch = 0  # number of the wave's first batch
+        self.batches_per_call = BATCHES_PER_CALL
+        self.interrupted: Interrupted | None = None
+        self.stop_at(None)
 
     def end_launch(self) -> None:
         """Drop the references to the objects of the launch."""
@@ -110,8 +117,16 @@ class Emulator:
         self.arena = self.memory.arena = Arena()
         self.services.output = Output()
         self.grids.begin(None)
+        self.stop_at(None)
         if self.native is not None:
             self.native.end_launch()
+
+    def stop_at(self, stops: Stops | None) -> None:
+        """Set the conditions under which `run` stops from now on, or remove them."""
+        self.stops = stops
+        self._stop_pcs = frozenset[int]() if stops is None else stops.pcs
+        if self.native is not None:
+            self.native.stop_at(self._stop_pcs)
 
     @property
     def is_reusable(self) -> bool:
@@ -183,6 +198,7 @@ class Emulator:
             request.arch, self.parameters, request.pool, self.accumulators, self.memory, self.control, self.barriers,
             self.mbarriers, self.pools, self.asynchronous, self.tensor, self.grids,
         )  # fmt: skip
+        self._errors = RunErrors(state, program, self.linked, self.components)
         self.repetition = Repetition(
             state, program, self.linked, self.components, deterministic=self.schedule.kind != "random"
         )
@@ -238,23 +254,37 @@ class Emulator:
     def run(self, report: Callable[[], None]) -> Pause | None:
         """Run the resident CTAs until all have exited, and return None. `report` is called at intervals.
 
-        A launch that overlaps with others may return the reason for a pause. The next call then continues.
+        A launch that overlaps with others, or that has stops, may return the reason for a pause. The next call then
+        continues. After a stop, registers and memory have the results of all instructions before the stop.
 
         Errors: Trap, Deadlock.
         """
         self.grids.resume(self.steps)
         try:
-            return self._run(report)
+            pause = self._run(report)
+            if pause is Pause.STOPPED:
+                self.flush()
+            return pause
         except Fault as fault:
-            raise Trap([self._diagnose(fault)]) from None
+            raise self._errors.trap(fault, self.batch) from None
         except UsageError as error:
-            raise Trap([self._diagnose(Fault("emulator.refused", str(error)))]) from None
+            raise self._errors.trap(Fault("emulator.refused", str(error)), self.batch) from None
+
+    def flush(self) -> None:
+        """Write multiplications in flight to tensor memory, and accumulators to the registers."""
+        self.tensor.flush()
+        self.accumulators.flush()
 
     def _run(self, report: Callable[[], None]) -> Pause | None:
         splits, counters, repetition = self.state.splits, self.state.counters, self.repetition
+        if (block := self.interrupted) is not None:
+            self.interrupted = None
+            self._execute(self._begin_batch(block.rows), block.first, block.pc, block.end, block.warps, block.run_end)
+            if self._stops_after_block(report):
+                return Pause.STOPPED
         while True:
-            if (native := self.native) is not None and self._can_schedule():
-                self._schedule(native, report)
+            if (native := self.native) is not None and self._can_schedule() and self._schedule(native, report):
+                return Pause.STOPPED
             if (pause := self.grids.pause(self.steps)) is not None:
                 return pause
             ready = splits.ready()
@@ -273,25 +303,29 @@ class Emulator:
                 if not (
                     progresses or splits.release_stuck({*self.control.partially_arrived()}) or self.mbarriers.expire()
                 ):
-                    raise self._stuck(
-                        EndlessLoops(self.state, self.program, self.linked, self.components, repetition)
-                        if is_endless
-                        else None
-                    )
+                    raise self._errors.stuck(repetition if is_endless else None, self.batch)
                 if is_endless:
                     repetition.restart()
                 continue
             self._execute_block(rows)
-            if self._on_block_end is not None:
-                self._on_block_end(BlockEnd(self.state.pc))
-            self.asynchronous.between_blocks()
-            self.steps += 1
-            if self.steps % OVERDUE_STEPS == 0 and splits.diverged:
-                splits.release_overdue()
-            if self.steps % 256 == 0:
-                report()
-            if counters.spent > self.request.step_budget:
-                raise self._runaway()
+            if self._stops_after_block(report):
+                return Pause.STOPPED
+
+    def _stops_after_block(self, report: Callable[[], None]) -> bool:
+        """Do what follows a block, unless it has stopped. Return True if the run stops."""
+        if self.interrupted is not None:
+            return True
+        if self._on_block_end is not None:
+            self._on_block_end(BlockEnd(self.state.pc))
+        self.asynchronous.between_blocks()
+        self.steps += 1
+        if self.steps % OVERDUE_STEPS == 0 and self.state.splits.diverged:
+            self.state.splits.release_overdue()
+        if self.steps % 256 == 0:
+            report()
+        if self.state.counters.spent > self.request.step_budget:
+            raise self._runaway()
+        return self.stops is not None and self.stops.between_blocks()
 
     def _select(self, ready: Rows) -> Rows:
         splits = self.state.splits
@@ -329,14 +363,14 @@ class Emulator:
         is_awaited = self.barriers.depends_on_exits or self.grids.awaits_trigger
         return self.asynchronous.is_idle and not is_observed and not is_awaited
 
-    def _schedule(self, native: NativeEngine, report: Callable[[], None]) -> None:
-        """Let native code select and execute batches until the interpreter is needed."""
+    def _schedule(self, native: NativeEngine, report: Callable[[], None]) -> bool:
+        """Let native code select and execute batches until the interpreter is needed. Return True if the run stops."""
         state, splits = self.state, self.state.splits
         while True:
             before = state.counters.batches
             budget = self.request.step_budget
             stop, pc = native.schedule(
-                BATCHES_PER_CALL, self.repetition.watch, self.steps, budget, self._allows_exits()
+                self.batches_per_call, self.repetition.watch, self.steps, budget, self._allows_exits()
             )
             self.repetition.due = native.due
             self.ctas_done += native.exited_ctas
@@ -346,6 +380,9 @@ class Emulator:
             if stop == Stop.RESUME:
                 rows = native.rows
                 self._resume_block(rows, pc, native.executed, native.first_count)
+                if self.interrupted is not None:
+                    self.steps += done - 1
+                    return True
                 if self._on_block_end is not None:
                     self._on_block_end(BlockEnd(state.pc))
                 self.asynchronous.between_blocks()
@@ -359,14 +396,15 @@ class Emulator:
                 report()
             if is_over:
                 raise self._runaway()
-            if stop == Stop.SELECT:
-                return
+            if done and self.stops is not None and self.stops.between_blocks():
+                return True
             if (
-                self.grids.must_pause(self.steps)
+                stop == Stop.SELECT
+                or self.grids.must_pause(self.steps)
                 or not self._can_schedule()
                 or self.ctas_done == len(state.placement.coordinates)
             ):
-                return
+                return False
 
     def _begin_batch(self, rows: Rows) -> Warps:
         """Return the warp splits `rows` as a batch, which becomes the executing batch."""
@@ -409,16 +447,18 @@ class Emulator:
             self._on_block_start(BlockStart(first, batch))
         self._execute(batch, first, first, end, batch.count)
 
-    def _execute(self, batch: Warps, first: int, pc: int, end: int, warps: int) -> None:
-        """Execute the instructions [pc, end) of the block at `first`.
+    def _execute(self, batch: Warps, first: int, pc: int, end: int, warps: int, run_end: int = -1) -> None:
+        """Execute the instructions [pc, end) of the block at `first`, or stop before one of them.
 
-        `warps` is the number of warp splits that have started the block.
+        `warps` is the number of warp splits that have started the block. `run_end` is that of the stop at `pc`, if any.
         """
         state, control, accumulators = self.state, self.control, self.accumulators
         counters = state.counters
         state.pc = done = pc
         linked, by_family = self.linked, counters.by_family
         guards, instructions, executions = self._guards, self._instructions, self._executions
+        stops, stop_pcs = self.stops, self._stop_pcs
+        passed = -1 if run_end < 0 else pc
         native = None if self.memory.is_watched else self.native
         if native is not None:
             native.prepare(pc)
@@ -432,12 +472,16 @@ class Emulator:
                     break
             step = linked[pc]
             state.pc = pc
+            if pc in stop_pcs and pc != passed and stops is not None and stops.reached(pc, batch):
+                self.interrupted = Interrupted(batch.rows, first, pc, end, warps, max(run_end, 0))
+                return
             if step.reconverges:
                 if step.reconverges == "warp":
                     control.reconverge_warps(batch)
                 else:
                     control.reconverge_warpgroups(batch)
                 if not batch.count:
+                    counters.positions += end - first
                     return
             if step.guard is not None:
                 if pc in guards:
@@ -455,8 +499,11 @@ class Emulator:
                 accumulators.flush()
                 self.asynchronous.complete_loads(batch)
             run = step.run
+            state.continues_run = pc < run_end
             if run is not None and pc + len(run) > end:  # a random schedule stops in the run
                 run = None
+            elif run is not None and not stop_pcs.isdisjoint(range(pc + 1, pc + len(run))):
+                run, run_end = None, pc + len(run)
             length = 1 if run is None else len(run)
             by_family[step.family] += batch.count * length
             counters.instructions += batch.count * length
@@ -483,6 +530,7 @@ class Emulator:
             pc = done
         self.tensor.flush()
         self.grid.ticks += end - first
+        counters.positions += end - first
         counters.spent += (done - first) * max(warps, BATCH_COST)
         if not state.moved and batch.count:
             state.splits.goto(batch.rows, end)
@@ -539,44 +587,9 @@ class Emulator:
         if self.native is not None:
             self.native.count(self.state.counters)
 
-    # Errors -------------------------------------------------------------------------------------------------
-
-    def _diagnose(self, fault: Fault) -> Diagnostic:
-        pc, warp, lane = self.state.pc, -1, -1
-        if self.state.origin is not None:
-            pc, warp, lane = self.state.origin
-        elif fault.lane >= 0 and self.batch is not None and self.batch.count:
-            warp, lane = int(self.batch.warp_index[fault.lane // 32]), fault.lane % 32
-        message = f"{fault.message}; {self.state.placement.describe(warp, lane)}"
-        span = self.program.span_of(pc)
-        return diagnostic(fault.code, message, self.program.source, span, fault.hint)
-
-    def _stuck(self, loops: EndlessLoops | None) -> Trap | Deadlock:
-        fault = self.control.fault_of_partially_arrived()
-        if fault is not None:
-            return Trap([self._diagnose(fault)])
-        report = DeadlockReport(
-            self.state,
-            self.program,
-            self.linked,
-            self.barriers,
-            self.mbarriers,
-            self.pools,
-            self.tensor.allocator,
-            loops,
-        )
-        return report.error()
-
     def _runaway(self) -> Trap:
         self.update_counters()
-        counters = self.state.counters
-        message = (
-            f"the kernel exceeded the step budget after {counters.instructions} warp instructions in "
-            f"{counters.batches} batches; {self.locate()}"
-        )
-        hint = "a loop may never end; raise WARPLOOM_STEP_BUDGET if the kernel needs more steps"
-        span = self.program.span_of(busiest(self.program, recent_blocks(self.state, self._first_batch)))
-        return Trap([diagnostic("emulator.runaway", message, self.program.source, span, hint)])
+        return self._errors.runaway(self.locate(), recent_blocks(self.state, self._first_batch))
 
     def locate(self) -> str:
         """Return a phrase with the lines that execute, and the warps that wait."""

@@ -10,9 +10,9 @@ from warploom.emulator.faults import RunError, Unsupported, diagnostic
 from warploom.emulator.grid_dependencies import Steps, finish
 from warploom.emulator.program import GlobalVariable, Program
 from warploom.emulator.request import Request
-from warploom.emulator.run_waves import start_waves
 from warploom.emulator.stats import Report, Stats
 from warploom.emulator.threads import run_on_threads, thread_parts
+from warploom.emulator.wave_run import WaveRun, start_waves
 from warploom.isa.model.parameters import block_bytes
 from warploom.isa.model.types import TYPES
 from warploom.numerics._compiled import preparation_seconds
@@ -142,16 +142,23 @@ def execute(
 
 
 def start(
-    request: Request, arena: Arena, segments: dict[str, int], progress: Report | None = None
+    request: Request,
+    arena: Arena,
+    segments: dict[str, int],
+    progress: Report | None = None,
+    publish: Callable[[WaveRun], None] | None = None,
 ) -> Steps[tuple[Stats, tuple[Diagnostic, ...]]]:
-    """Run a grid as `execute` does, and pause if the request overlaps with others."""
+    """Run a grid as `execute` does. Pause if the request overlaps with others, and at stops of the emulator.
+
+    `publish` is called before the first wave if one thread runs the grid.
+    """
     parts = thread_parts(request)
     before = preparation_seconds()
     try:
         if len(parts) > 1:
             stats, findings = run_on_threads(parts, request.pool, arena, segments, progress)
         else:
-            stats, findings = yield from start_waves(request, arena, segments, progress)
+            stats, findings = yield from start_waves(request, arena, segments, progress, publish)
     except RunError as end:
         end.stats.times.arithmetic = preparation_seconds() - before
         raise

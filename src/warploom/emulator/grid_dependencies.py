@@ -32,12 +32,14 @@ class Pause(Enum):
     - TRIGGERED: every CTA has triggered the dependent grid, or has ended.
     - BLOCKED: the launch waits for the end of its prerequisites.
     - TURN: the schedule lets another launch continue.
+    - STOPPED: a debugger has stopped the launch (see `stops.Stops`).
     """
 
     READY = "ready"
     TRIGGERED = "triggered"
     BLOCKED = "blocked"
     TURN = "turn"
+    STOPPED = "stopped"
 
 
 Steps = Generator[Pause, None, Result]
@@ -45,10 +47,11 @@ Steps = Generator[Pause, None, Result]
 
 
 def finish(steps: Steps[Result]) -> Result:
-    """Run an execution to its end, and return its result."""
+    """Run an execution without stops to its end, and return its result."""
     while True:
         try:
-            next(steps)
+            pause = next(steps)
+            assert pause is not Pause.STOPPED
         except StopIteration as end:
             return end.value
 

@@ -22,6 +22,9 @@ RECENT = 256  # number of batches whose first program counters are kept
 class Counters:
     """Statistics of a whole run.
 
+    `positions` is the number of the next instruction in the launch: the number of instructions, from the first to the
+    last one, of the blocks that batches have executed. Both engines count alike, with and without observers.
+
     `executions` and `seconds` belong to the instructions that the interpreter executes, by program counter.
     """
 
@@ -29,6 +32,7 @@ class Counters:
     by_family: Counter[str] = field(default_factory=Counter[str])
     macs: int = 0
     batches: int = 0
+    positions: int = 0
     spent: int = 0  # used part of `Request.step_budget`
     native_calls: int = 0
     native_seconds: float = 0.0
@@ -83,6 +87,7 @@ class State:
         self.pc = 0  # program counter of the executing instruction
         self.recent = np.zeros(RECENT, np.int64)  # first program counter of batch b, at b modulo RECENT
         self.run_length = 1  # number of adjacent multiplications from `pc` that execute together
+        self.continues_run = False  # True if a stop divides the instruction from the run that it belongs to
         self.moved = False  # True if the instruction changed program counters
         # Program counter, warp and lane that issued the asynchronous operation in execution.
         self.origin: tuple[int, int, int] | None = None

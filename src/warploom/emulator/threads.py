@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from warploom.emulator.faults import RunError
 from warploom.emulator.program import Program
-from warploom.emulator.run_waves import add_location, run_waves
 from warploom.emulator.stats import Progress, Report, Stats
+from warploom.emulator.wave_run import WaveRun, add_location, run_waves
 from warploom.emulator.waves import WITHIN_CLUSTER, Waves, cancels_clusters, divide, inter_cta_communication
 from warploom.isa.model.effects import Access
 
@@ -86,8 +86,8 @@ def run_on_threads(
     stop = Event()
 
     def run(number: int) -> Stats | RunError:
-        def publish(emulator: Emulator) -> None:
-            emulators[number] = emulator
+        def publish(run: WaveRun) -> None:
+            emulators[number] = run.emulator
 
         def report(now: Progress) -> None:
             if stop.is_set():

@@ -24,6 +24,7 @@ from warploom.emulator.request import STEP_BUDGET, Request
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.stats import Progress
 from warploom.emulator.times import Times
+from warploom.emulator.wave_run import WaveRun
 from warploom.gpu.geometry import Geometry
 from warploom.layout import TensorMapFields
 from warploom.lazy_dataclass import dataclass
@@ -128,10 +129,12 @@ def start(
     observer: Observer | None = None,
     output: Callable[[str], object] | None = None,
     accesses: LaunchAccesses | None = None,
+    publish: Callable[[WaveRun], None] | None = None,
 ) -> Steps[Run]:
     """Run a prepared launch, and leave the results in `launch.arena`.
 
-    The run pauses if the request overlaps with others. `sanitize` is True for the default rules, or has the codes of
+    The run pauses if the request overlaps with others, and at stops of the emulator. `publish` is called before the
+    first wave if the launch has one worker. `sanitize` is True for the default rules, or has the codes of
     the rules that are on. `observer` is an additional observer, which gets no events if `workers` is a Dask cluster.
     `output` is called after the run with the text that the kernel printed, if any; None prints nothing. With
     `sanitize`, `accesses` records the accesses to global memory, for a comparison with other launches.
@@ -147,7 +150,7 @@ def start(
     launch = replace(launch, request=replace(launch.request, output=printed))
     try:
         done = yield from _start(
-            launch, sanitize, trace, trace_events, profile, workers, progress, announce, observer, accesses
+            launch, sanitize, trace, trace_events, profile, workers, progress, announce, observer, accesses, publish
         )
     except RunError as end:
         end.output, end.findings = printed.text(), (*end.findings, *printed.warnings())
@@ -162,7 +165,7 @@ def start(
 def _start(
     launch: EmulatorLaunch, sanitize: bool | frozenset[str], trace: bool | Sequence[int], trace_events: int | None,
     profile: bool, workers: int | str, progress: Callable[[Progress], None] | None, announce: Announce | None,
-    observer: Observer | None, accesses: LaunchAccesses | None,
+    observer: Observer | None, accesses: LaunchAccesses | None, publish: Callable[[WaveRun], None] | None,
 ) -> Steps[Run]:  # fmt: skip
     request, arena, segments = launch.request, launch.arena, launch.segments
     if isinstance(workers, str):
@@ -196,7 +199,7 @@ def _start(
             pool = None if threads is None else Workers(threads, workers)
             request = replace(request, observers=tuple(observers), pool=pool)
         try:
-            stats, findings = yield from start_grid(request, arena, segments, progress)
+            stats, findings = yield from start_grid(request, arena, segments, progress, publish)
         except MemoryError:
             program = request.program
             raise UsageError(
@@ -219,8 +222,13 @@ def run_on(launch: EmulatorLaunch, arguments: Arguments, raises: bool, **options
 
     If `raises` is false, return the part of the run before a trap or a deadlock.
     """
+    return finish_on(start(launch, **options), launch, arguments, raises)
+
+
+def finish_on(steps: Steps[Run], launch: EmulatorLaunch, arguments: Arguments, raises: bool) -> Run:
+    """Run the execution `steps` of a prepared launch to its end, as `run_on` does."""
     try:
-        return run(launch, **options)
+        return finish(steps)
     except (RunError, KeyboardInterrupt) as error:
         vars(error)["arrays"] = arguments.contents(launch.arena)
         if raises or not isinstance(error, Trap | Deadlock):

@@ -31,7 +31,7 @@ from warploom.emulator.native.context import Field, Moment, Stop
 from warploom.emulator.native.library import REPORT, library
 from warploom.emulator.native.operands import LANES, RECORD, Records, varying
 from warploom.emulator.native.runs import Runs
-from warploom.emulator.native.wanted import Wanted
+from warploom.emulator.native.wanted import Wanted, needs_probe
 from warploom.emulator.native.watch import Watch
 from warploom.emulator.program import Program
 from warploom.emulator.shared_memory import Location, SharedMemory
@@ -150,6 +150,7 @@ class NativeEngine:
         self.code["block_end"] = program.block_end
         self._functions = np.zeros(len(linked), np.uint64)
         self._observed = Observed()
+        self._stops = frozenset[int]()
         self._is_prepared = bytearray(len(linked))
         self.is_native = [False] * len(linked)
         self.prepare(program.entry)
@@ -256,8 +257,17 @@ class NativeEngine:
         self.actions = {}
         self._observe(range(len(self.code)))
 
+    def stop_at(self, pcs: frozenset[int]) -> None:
+        """Let the interpreter execute the instructions at `pcs`, and the runs of multiplications with one of them."""
+        changed, self._stops, ends = self._stops ^ pcs, pcs, self.program.block_end
+        for end in {ends[pc] for pc in changed}:
+            first = end - 1
+            while first and ends[first - 1] == end:
+                first -= 1
+            self._observe(range(first, end))
+
     def _observe(self, pcs: range) -> None:
-        """Write the table entries of the instructions at `pcs` that depend on observers."""
+        """Write the table entries of the instructions at `pcs` that depend on observers and on stops."""
         observed, code, part = self._observed, self.code, slice(pcs.start, pcs.stop)
         code["function"][part], code["probe"][part], code["events"][part] = self._functions[part], 0, 0
         chosen = [pc for pc in observed.forms | observed.instructions | observed.guards if pc in pcs]
@@ -277,6 +287,9 @@ class NativeEngine:
                 code["events"][pc] = executes * EXECUTE_EVENT + is_guarded * GUARD_EVENT
             else:
                 code["events"][pc], code["accesses"][pc] = READ_EVENT, self._read_table.add(pc, read)
+        for pc in self._stops:
+            if pc in pcs:
+                code["function"][pc] = code["function"][self._runs.first.get(pc, pc)] = 0
         self.is_native[part] = (code["function"][part] > EXIT).tolist()
         self._count_lanewise(pcs)
 
@@ -313,7 +326,7 @@ class NativeEngine:
         wanted: dict[int, Wanted] = {}
         for pc in pcs:
             if (each := self._wanted.get(pc)) is not None:
-                if any(map(_needs_probe, each.form.effects)):
+                if any(map(needs_probe, each.form.effects)):
                     wanted[pc] = replace(each, name=f"{each.name}.probe", is_probe=True)
                 else:
                     kinds = effects.Commit, effects.Wait, effects.Barrier
@@ -477,7 +490,7 @@ class NativeEngine:
         Return the reason for the stop, and the program counter at which the interpreter continues the batch.
         """
         state, fields = self.state, self._fields
-        splits, counters = state.splits, state.counters
+        splits, counters, ticks = state.splits, state.counters, state.grid.ticks
         self._refresh_tables()
         self._seen.fill(-1)
         fields[Field.EXTRA_SLOTS], fields[Field.OPEN_POINTS] = splits.extra_slots, splits.open_points
@@ -486,11 +499,12 @@ class NativeEngine:
         fields[Field.DUE], fields[Field.WATCHED], fields[Field.UNWATCHED_LIMIT] = watch.due, watch.pc, watch.limit
         fields[Field.COMPARED], fields[Field.COMPARED_FILES] = _address(watch.table), len(watch.table)
         fields[Field.STEPS], fields[Field.ALLOWS_EXITS], fields[Field.EXITED_CTAS] = steps, allows_exits, 0
-        fields[Field.SPENT], fields[Field.BUDGET], fields[Field.TICKS] = counters.spent, budget, state.grid.ticks
+        fields[Field.SPENT], fields[Field.BUDGET], fields[Field.TICKS] = counters.spent, budget, ticks
         self._batch, self._location, self._selects = None, None, True
         found = self._call(lambda: self.library.schedule(self._address))
         counters.batches, counters.spent = fields[Field.BATCHES], fields[Field.SPENT]
         splits.extra_slots, splits.open_points = fields[Field.EXTRA_SLOTS], fields[Field.OPEN_POINTS]
+        counters.positions += fields[Field.TICKS] - ticks
         state.grid.ticks = fields[Field.TICKS]
         return _STOPS[found & 3], found >> 2
 
@@ -572,18 +586,6 @@ class NativeEngine:
         self.accesses = Accesses.of(len(self._rows))
         for field, name in FIELDS.items():
             self._fields[field] = _address(getattr(self.accesses, name))
-
-
-def _needs_probe(effect: effects.Effect) -> bool:
-    """Return True if observers of an instruction with this effect need a probe.
-
-    The native function of such an instruction may leave a warp to the interpreter, or accesses memory.
-    """
-    if isinstance(effect, effects.Barrier):
-        return effect.level != "warp"
-    if isinstance(effect, effects.Wait):
-        return effect.on == "mbarrier"
-    return isinstance(effect, (effects.Access, effects.Issue, effects.Arrive))
 
 
 def _shared_windows(topology: Topology, shared: SharedMemory) -> NDArray[np.int64]:

@@ -1,0 +1,1 @@
+"""Execution of launches under the control of a debugger."""
