@@ -48,6 +48,7 @@ from warploom.emulator.services import Services
 from warploom.emulator.stacks import Stacks
 from warploom.emulator.state import RECENT, Executions
 from warploom.emulator.tensor_memory.pipeline import TensorPipeline
+from warploom.emulator.waiting import Waiting
 from warploom.emulator.warp_splits import ALL_LANES, Status, unpack
 from warploom.emulator.warps import Components, Warps
 from warploom.isa.model.semantics import Array
@@ -182,6 +183,9 @@ class Emulator:
         self.components = Components(
             request.arch, self.parameters, request.pool, self.accumulators, self.memory, self.control, self.barriers,
             self.mbarriers, self.pools, self.asynchronous, self.tensor, self.grids,
+        )  # fmt: skip
+        self.waiting = Waiting(
+            state, self.linked, self.barriers, self.mbarriers, self.pools, self.tensor.allocator
         )  # fmt: skip
         self.repetition = Repetition(
             state, program, self.linked, self.components, deterministic=self.schedule.kind != "random"
@@ -555,16 +559,7 @@ class Emulator:
         fault = self.control.fault_of_partially_arrived()
         if fault is not None:
             return Trap([self._diagnose(fault)])
-        report = DeadlockReport(
-            self.state,
-            self.program,
-            self.linked,
-            self.barriers,
-            self.mbarriers,
-            self.pools,
-            self.tensor.allocator,
-            loops,
-        )
+        report = DeadlockReport(self.state, self.program, self.linked, self.waiting, loops)
         return report.error()
 
     def _runaway(self) -> Trap:

@@ -27,6 +27,7 @@ from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import State
 from warploom.emulator.warp_splits import KINDS, SEVERAL, Event, Status
 from warploom.isa.model.semantics import Array
+from warploom.lazy_dataclass import dataclass
 from warploom.numerics._compile import njit
 
 MAX_COUNT = 2**20 - 1
@@ -49,6 +50,30 @@ _ACTIONS = {
 }
 _UNINITIALISED, _COUNT, _OVERFLOW, _TRANSACTIONS, _COMPLETED = 1, 2, 3, 4, 5
 INITIALISED = np.uint64(4)  # bit 63 of a word, after a shift by PHASE
+
+
+@dataclass(frozen=True, slots=True)
+class MbarrierState:
+    """Open phase of an mbarrier.
+
+    `phase` is its parity. `expected` is the number of arrivals of each phase. `arrivals` and `bytes` are those that the
+    open phase lacks. `bytes` is negative if more bytes came than were expected so far.
+    """
+
+    is_initialised: bool
+    phase: int
+    expected: int
+    arrivals: int
+    bytes: int
+
+    @staticmethod
+    def decode(word: int) -> "MbarrierState":
+        """Return the state that a word of shared memory encodes."""
+        transactions = word >> TRANSACTIONS & TRANSACTION_MASK
+        transactions -= TRANSACTION_MASK + 1 if transactions > MAX_COUNT else 0
+        return MbarrierState(
+            word >> 63 == 1, word >> PHASE & 1, word & MAX_COUNT, word >> PENDING & MAX_COUNT, transactions
+        )  # fmt: skip
 
 
 @njit
@@ -366,11 +391,9 @@ class Mbarriers:
 
     def describe(self, where: int) -> Awaited:
         """Return the open phase of the mbarrier at index `where` of `words`."""
-        word = int(self.words[where])
-        transactions = (word >> TRANSACTIONS) & TRANSACTION_MASK
-        transactions -= TRANSACTION_MASK + 1 if transactions > MAX_COUNT else 0
+        found = MbarrierState.decode(int(self.words[where]))
+        phase, arrivals, transactions = found.phase, found.arrivals, found.bytes
         offset = self.memory.shared.address(where * 8)
-        phase, arrivals = (word >> PHASE) & 1, word >> PENDING & MAX_COUNT
         state = (("offset", offset), ("phase", phase), ("arrivals", arrivals), ("bytes", transactions))
         rest = f", whose phase {phase} lacks {arrivals} arrivals and {transactions} bytes"
         return Awaited("mbarrier", f"the mbarrier at shared offset {offset:#x}", rest, state)
