@@ -25,7 +25,7 @@ from warploom.emulator.memory import Memory
 from warploom.emulator.observers import Dispatcher
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import State
-from warploom.emulator.warp_splits import KINDS, SEVERAL, Event, Status
+from warploom.emulator.warp_splits import KINDS, NONE, SEVERAL, Event, Status
 from warploom.isa.model.semantics import Array
 from warploom.lazy_dataclass import dataclass
 from warploom.numerics._compile import njit
@@ -240,7 +240,7 @@ class Mbarriers:
         if done and self._on_complete is not None:
             self._on_complete(PhaseComplete(self.state.pc, "mbarrier", completed[:done]))
         if done:
-            self._wake(self._waiting_for(completed[:done]))
+            self._wake(self.waiting_for(completed[:done]))
 
     def _fault(self, action: str, lane: int, index: Array, amounts: Array) -> Fault:
         where = f"the mbarrier at shared offset {self.memory.shared.address(int(index.reshape(-1)[lane])):#x}"
@@ -342,7 +342,7 @@ class Mbarriers:
         """True if a blocking wait for an incomplete phase suspends its warp splits without an early return."""
         return not (self._returns_at_random or self._returns_first)
 
-    def _waiting_for(self, words: Array) -> Array:
+    def waiting_for(self, words: Array) -> Array:
         """Return the slots that wait for one of the mbarriers `words`."""
         rows = self.state.splits.waiting_for(Event.MBARRIER, words)
         if not self._several:
@@ -406,6 +406,12 @@ class Mbarriers:
         self._read_log()
         words = set[int]().union(*map(self._awaited_by, slots))
         return sorted({pc for word, pc in self._sites if word in words})
+
+    def used(self) -> set[int]:
+        """Return the indices in `words` of the mbarriers at which a warp has arrived or waits."""
+        self._read_log()
+        waiting = map(self._awaited_by, np.flatnonzero(self.state.splits.awaited != NONE).tolist())
+        return {word for word, _ in self._sites}.union(*waiting)
 
     def _read_log(self) -> None:
         """Move the entries of `log` to `_sites`."""

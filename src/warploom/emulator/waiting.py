@@ -66,7 +66,8 @@ class InFlight:
       "tensor store", "bulk" (bulk and tensor copies), "tensor multiplication", "tensor copy", "tensor shift" or
       "tensor commit"
     - `pc`: instruction that issued the operation
-    - `number`: number in the order of issue, separate for "bulk", for "tensor" operations and for the others
+    - `number`: number in the order of issue; bulk copies and the operations named "tensor" other than loads and stores
+      have numbers of their own
     - `warps`, `lane`: issuing warps, and their lane, or -1 for operations of whole warps
     - `group`: number of the commit group, or -1 without groups; `is_committed` is True if the group is closed
     - `bytes`: size of a bulk copy, otherwise 0
@@ -85,13 +86,13 @@ class InFlight:
 
 
 def in_flight(asynchronous: AsyncOperations) -> list[InFlight]:
-    """Return the operations that have not taken effect, in the order of the instructions that issued them.
+    """Return the operations that have not taken effect, in the order of issue for each sort of number.
 
     Under the schedule `eager`, operations take effect when they are issued. The only exception is a chain of
     multiplications in tensor memory.
     """
-    found = [*_deferred(asynchronous), *_bulk_copies(asynchronous), *_on_tensor_memory(asynchronous)]
-    return sorted(found, key=lambda each: (each.pc, each.number))
+    parts = _deferred(asynchronous), _bulk_copies(asynchronous), _on_tensor_memory(asynchronous)
+    return [each for part in parts for each in sorted(part, key=lambda each: each.number)]
 
 
 def _deferred(asynchronous: AsyncOperations) -> Iterator[InFlight]:
