@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -54,7 +55,8 @@ def run_until(prepared: cpu.EmulatorLaunch, select: Select, count: int = 1, batc
     found: list[Emulator] = []
     request = replace(prepared.request, observers=(_Stopper(select, count, batches),))
     try:
-        run_waves(request, prepared.arena, prepared.segments, publish=found.append)
+        with patch.dict("os.environ", {"WARPLOOM_ENGINE": "interpreter"}):
+            run_waves(request, prepared.arena, prepared.segments, publish=found.append)
     except _Stop:
         (emulator,) = found
         emulator.tensor.flush()

@@ -99,7 +99,7 @@ class Condition:
         try:
             tree = ast.parse(plain, mode="eval").body
         except (SyntaxError, RecursionError, MemoryError) as error:
-            column = (getattr(error, "offset", None) or 1) - 1
+            column = (getattr(error, "offset", None) or len(text) + 1) - 1
             _refuse(text, column, "the condition is not an expression")
         return Condition(text, _as_truth(_Compiler(text, names, scope).compile(tree, 0)))
 
@@ -151,7 +151,7 @@ class _Compiler:
         if depth > _DEEPEST:
             self._refuse(node, "the condition is nested too deeply")
         match node:
-            case ast.Constant(value=bool() | int() | float() as constant):
+            case ast.Constant(value=int() | float() as constant):
                 return _constant(constant)
             case ast.Name(col_offset=column):
                 return self._name(node, self.names[column], "")
@@ -260,5 +260,4 @@ def _exact(value: Any) -> Any:
 
 
 def _refuse(text: str, column: int, message: str, hint: str = "") -> NoReturn:
-    place = f"{text}\n{' ' * column}^"
-    raise UsageError(f"{message}, at character {column + 1} of the condition:\n{place}", code=_CODE, hint=hint)
+    raise UsageError(f"{message}, at character {column + 1} of the condition '{text}'", code=_CODE, hint=hint)

@@ -143,9 +143,11 @@ class LineIndex:
 
     @staticmethod
     def _from(lines: Mapping[int, Iterable[int]], line: int, where: str) -> Pcs:
+        if line < 1:
+            raise UsageError(f"the line is {line}; expected at least 1", code=_CODE)
         order = sorted(lines)
         position = bisect_left(order, line)
-        if line < 1 or position == len(order):
+        if position == len(order):
             last = f"; the last line with an instruction is {order[-1]}" if order else ""
             raise UsageError(f"{where} has no instruction from line {line} on{last}", code=_CODE)
         return tuple(lines[order[position]])
