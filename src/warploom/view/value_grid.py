@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,8 +51,7 @@ class ValueGrid:
         margin = len(str(matrix.first_row + max(shown_rows - 1, 0)))
         cells = [[self._cell(row, col) for col in range(cols)] for row in range(shown_rows)]
         heads = [str(matrix.first_col + col) for col in range(cols)]
-        longest = max([*map(len, heads), *(len(text) for row in cells for text in row), 1])
-        shown = max(min((width - margin) // (longest + _GAP), cols), min(cols, 1))
+        shown, longest = self._fitting(cells, heads, width - margin)
         yield matrix.name
         yield " " * margin + "".join(f"{head:>{longest + _GAP}}" for head in heads[:shown])
         for row, texts in enumerate(cells):
@@ -60,6 +59,17 @@ class ValueGrid:
             yield f"{matrix.first_row + row:>{margin}}{line}"
         if (left := self._left_out(shown_rows, shown)) != "":
             yield left
+
+    @staticmethod
+    def _fitting(cells: Sequence[Sequence[str]], heads: Sequence[str], width: int) -> tuple[int, int]:
+        """Return the number of columns that fit, at least 1, and the number of characters of a cell."""
+        shown = longest = 0
+        for texts in zip(heads, *cells, strict=True):
+            wider = max(longest, *map(len, texts))
+            if shown and (shown + 1) * (wider + _GAP) > width:
+                break
+            shown, longest = shown + 1, wider
+        return shown, longest
 
     def _cell(self, row: int, col: int) -> str:
         text = number_text(self.matrix.numbers[row, col], self.digits)

@@ -98,7 +98,7 @@ def test_a_source_line_has_the_first_instruction_of_each_place() -> None:
 
 
 def test_an_ambiguous_file_is_refused() -> None:
-    with pytest.raises(UsageError, match="several files are called 'gemm.py'"):
+    with pytest.raises(UsageError, match=r"several files are called 'gemm\.py'"):
         index().at_source("gemm.py", 10)
 
 
