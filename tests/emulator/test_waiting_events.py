@@ -10,6 +10,7 @@ import pytest
 from observe.debug.stopped import stopped, stopped_example
 
 from warploom.emulator.emulator import Emulator
+from warploom.emulator.mbarriers import MbarrierState
 from warploom.emulator.program import Program
 from warploom.emulator.waiting import InFlight, in_flight
 from warploom.emulator.warp_splits import Event, Status
@@ -117,6 +118,12 @@ def test_copies_in_flight() -> None:
     assert [each.bytes for each in found] == [0, 0, 32, 48]
     assert [each.mbarrier for each in found] == [-1, -1, -1, emulator.memory.shared.address(8 * bar)]
     assert emulator.mbarriers.describe(bar).state[2:] == (("arrivals", 1), ("bytes", 48))
+
+
+def test_the_words_of_mbarriers() -> None:
+    word = 1 << 63 | 1 << 61 | (2**21 - 48) << 40 | 2 << 20 | 3
+    assert MbarrierState.decode(word) == MbarrierState(True, 1, 3, 2, -48)
+    assert not MbarrierState.decode(0).is_initialised
 
 
 def test_nothing_is_in_flight_under_the_eager_schedule() -> None:

@@ -85,7 +85,9 @@ class ValueGrid:
         return f"({' and '.join(parts)} shown)" if parts else ""
 
     def svg(self) -> str:
-        """Return the matrix as an SVG document. Each cell is a group with the attributes `data-row` and `data-col`.
+        """Return the matrix as an SVG document.
+
+        Each cell is a group with the attributes `data-row` and `data-col`.
 
         Errors: UsageError for more than 16,384 numbers.
         """

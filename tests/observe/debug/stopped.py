@@ -66,10 +66,10 @@ def run_until(prepared: cpu.EmulatorLaunch, select: Select, count: int = 1, batc
 
 def stopped(
     text: str, select: Select = lambda _: (), *, args: Sequence[Any] = (), grid: Any = 1, block: Any = 32,
-    cluster: Any = None, schedule: str = "eager", count: int = 1, batches: int = 0,
+    cluster: Any = None, shared: int | None = None, schedule: str = "eager", count: int = 1, batches: int = 0,
 ) -> Emulator:  # fmt: skip
     """Return the stopped emulator of a kernel in PTX."""
-    loaded, geometry, arguments = load_launch(text, None, grid, block, cluster, None, args)
+    loaded, geometry, arguments = load_launch(text, None, grid, block, cluster, shared, args)
     return run_until(cpu.prepare(loaded, geometry, arguments, None, schedule), select, count, batches)
 
 

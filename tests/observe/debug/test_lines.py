@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from emulator.tensor_texts import tensor_kernel
 from observe.debug.stopped import CORPUS
 
 from warploom.diagnostics import UsageError
@@ -154,6 +155,14 @@ def test_an_absent_kind_is_refused() -> None:
     with pytest.raises(UsageError) as caught:
         index().of_kind("stor")
     assert caught.value.diagnostics[0].hint == "did you mean 'store'?"
+
+
+def test_a_multiplication_in_tensor_memory_is_no_copy() -> None:
+    shift = "tcgen05.shift.cta_group::1.down [%t];"
+    of = index(tensor_kernel(f"tcgen05.mma.cta_group::1.kind::f16 [%t], %rd2, %rd3, %r4, %p1;\n{shift}"))
+    product, moved = of.of_kind("multiply"), of.of_kind("copy")
+    assert [of.program.line_of(pc) for pc in moved] == [of.program.line_of(product[0]) + 1]
+    assert set(product).isdisjoint({*of.of_kind("load"), *of.of_kind("store")})
 
 
 @pytest.mark.parametrize(

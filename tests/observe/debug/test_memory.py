@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from emulator.tensor_texts import COMMIT, WAIT, WORDS, by_thread_0, fill, share, tensor_kernel
-from observe.debug.stopped import executing, stopped, stopped_example
+from observe.debug.stopped import CORPUS, executing, stopped, stopped_example
 
 from warploom.diagnostics import UsageError
 from warploom.emulator.address_space import SHARED_START, SHARED_WINDOW
@@ -175,6 +175,18 @@ def test_a_tile_by_its_descriptor() -> None:
     assert (descriptor.swizzle, descriptor.encode()) == (128, value)
     wide = found.tile(descriptor.tile(64, 64, "f16"), "f16", Thread(0))
     np.testing.assert_array_equal(wide.numbers, arrays["a"][:64, :64])
+
+
+def test_a_transposed_operand() -> None:
+    rng = np.random.default_rng(1)
+    a, b = (rng.normal(size=size).astype(np.float16) for size in ((128, 64), (64, 128)))
+    args = [a, b, np.zeros((128, 128), np.float16), 128, 128, 64, 64, 128, 128, None, None]
+    emulator = stopped(
+        (CORPUS / "gemm_f16_nn_sm90.ptx").read_text(),
+        lambda program: program.analysis(LineIndex).of_kind("multiply")[:1], args=args, block=128, shared=49152,
+    )  # fmt: skip
+    found = view(emulator).operand(emulator.state.pc, "B", Thread(0))
+    np.testing.assert_array_equal(found.numbers, b[:16].T)
 
 
 def test_the_boxes_of_tensor_copies() -> None:

@@ -11,7 +11,7 @@ from warploom.emulator.loader import load
 from warploom.emulator.program import Program
 from warploom.observe.debug.lines import LineIndex
 from warploom.observe.debug.registers import Registers
-from warploom.observe.debug.values import numbers
+from warploom.observe.debug.values import element_numbers, numbers
 from warploom.ptx import parse
 
 TYPED = """\
@@ -106,6 +106,14 @@ def test_wrong_names_and_types_are_refused(typed: Registers, name: str, as_type:
         typed.read(name, 0, 0, type=as_type)
     assert caught.value.diagnostics[0].code == code
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("element", "expected"),
+    [("s4", [0, 7, -8, -1]), ("u4", [0, 7, 8, 15]), ("e2m1", [0, 6, 0, -6]), ("s8", [0, 7, 8, 15])],
+)
+def test_narrow_matrix_elements(element: str, expected: list[int]) -> None:
+    assert element_numbers(np.array([0, 7, 8, 15], np.uint8), element).tolist() == expected
 
 
 # Matrices -------------------------------------------------------------------------------------------------

@@ -46,7 +46,10 @@ An atomic update is a load and a store. A return from the kernel is an exit.
 
 
 class LineIndex:
-    """Instructions of a program by their location. Use `program.analysis(LineIndex)` to build the index once."""
+    """Instructions of a program by their location.
+
+    Use `program.analysis(LineIndex)`, which builds the index once.
+    """
 
     def __init__(self, program: Program) -> None:
         self.program = program

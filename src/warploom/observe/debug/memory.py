@@ -49,16 +49,19 @@ class Thread:
 
 @dataclass(frozen=True, slots=True)
 class Mbarrier:
-    """mbarrier at a shared address of a resident CTA, with its open phase and the warp splits that wait there."""
+    """mbarrier of a resident CTA, with its open phase and the warp splits that wait there.
+
+    `address` is the shared address in the window of the CTA. `waiting` has slots of `WarpSplits`.
+    """
 
     cta: int
     address: int
     state: MbarrierState
-    waiting: tuple[int, ...]  # slots of `WarpSplits`
+    waiting: tuple[int, ...]
 
 
 class MemoryView:
-    """Reader of the memories of a stopped launch. No read creates an event or changes the launch.
+    """Reader of the memories of a stopped launch. No read changes the results of the launch.
 
     Units: addresses in bytes. An address of shared memory may have the rank of a CTA of the cluster from bit 24 on.
     """
@@ -155,9 +158,10 @@ class MemoryView:
     # Matrices in shared memory ----------------------------------------------------------------------------
 
     def tile(self, found: SharedMap, element: str, thread: Thread) -> Matrix:
-        """Return the matrix that a map of shared memory describes, such as `Descriptor.tile` or `layout.box_map`.
+        """Return the matrix that a map of shared memory describes.
 
-        `element` is the type of the elements, which must have the width that the map has.
+        `Descriptor.tile` and `layout.box_map` return such maps. `element` is the type of the elements,
+        whose width must be that of the map.
 
         Errors: UsageError debug.memory if the matrix exceeds the shared memory of the CTA, debug.type.
         """
@@ -237,7 +241,9 @@ class MemoryView:
         return int(np.broadcast_to(values, (1, 32))[0, thread.lane])
 
     def box(self, fields: TensorMapFields, address: int, thread: Thread) -> Matrix:
-        """Return the box of a tensor map at a shared address, as a matrix with one row for each row of the box.
+        """Return the box of a tensor map at a shared address as a matrix.
+
+        A row of the matrix is a row of the box along dimension 0.
 
         Errors: UsageError debug.memory; UsageError for a map that copies cannot use.
         """
