@@ -13,16 +13,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from warploom.diagnostics import Diagnostic, Note
-from warploom.emulator.barriers import Barriers
 from warploom.emulator.endless import LOOP, MEMORY, EndlessLoops
 from warploom.emulator.faults import Awaited, Deadlock, diagnostic
 from warploom.emulator.link import Linked
-from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.program import Program
-from warploom.emulator.register_pools import RegisterPools
 from warploom.emulator.state import State
-from warploom.emulator.tensor_memory.allocator import TensorAllocator
 from warploom.emulator.values import Constant, PerWarp
+from warploom.emulator.waiting import MEETINGS, Waiting
 from warploom.emulator.warp_splits import Status
 from warploom.isa.model import effects
 from warploom.lazy_dataclass import dataclass
@@ -31,7 +28,6 @@ EffectType = TypeVar("EffectType", bound=effects.Effect)
 
 _NAMED = 3  # most groups that the notes name
 _LISTED = 64  # most warps of a group in the JSON output
-_MEETINGS = {"warps": "warps of the warpgroup", "lanes": "lanes of the warp"}
 _SHARED = ("mbarrier", "cluster barrier", "peer CTA")  # objects that all CTAs of a cluster can use
 
 
@@ -53,10 +49,7 @@ class DeadlockReport:
     state: State
     program: Program
     linked: Sequence[Linked]
-    barriers: Barriers
-    mbarriers: Mbarriers
-    pools: RegisterPools
-    tensor: TensorAllocator
+    waiting: Waiting
     loops: EndlessLoops | None  # None if all warp splits are suspended
 
     def __post_init__(self) -> None:
@@ -88,18 +81,10 @@ class DeadlockReport:
     # Groups and edges -------------------------------------------------------------------------------------
 
     def _add(self, slot: int) -> None:
-        pc = int(self.state.splits.pc[slot])
         looping = None if self.loops is None else self.loops.awaited(slot)
-        if looping is not None:
-            self._join(slot, *looping)
-            return
-        awaited = self.mbarriers.awaited(slot) or self.pools.awaited(slot) or self.tensor.awaited(slot)
-        if awaited is None and (awaited := self.barriers.awaited(slot)) is not None:
-            pc -= 1
-        if awaited is None:
-            kind = "warps" if self.linked[pc].reconverges == "warpgroup" else "lanes"
-            awaited = Awaited(kind, f"the other {_MEETINGS[kind]}", " at this instruction")
-        self._join(slot, pc, awaited)
+        found = looping or self.waiting.of(slot)
+        if found is not None:
+            self._join(slot, *found)
 
     def _join(self, slot: int, pc: int, awaited: Awaited) -> None:
         group = next((g for g in self.groups if g.pc == pc and g.awaited == awaited), None)
@@ -118,7 +103,7 @@ class DeadlockReport:
             actions = self._having(effects.Arrive)
             arrivals = [(pc, each) for pc, each in actions if self._word(pc, each.action).startswith("arrive")]
             possible = [pc for pc, each in arrivals if _may_reach(self._operand(pc, each.address), state["offset"])]
-            return self.mbarriers.arrivals(group.slots) or possible
+            return self.waiting.mbarriers.arrivals(group.slots) or possible
         if kind == "barrier":
             barriers = [(pc, each) for pc, each in self._having(effects.Barrier) if each.level == "cta"]
             return [pc for pc, each in barriers if _may_be(self._operand(pc, each.number), state["number"])]
@@ -129,7 +114,7 @@ class DeadlockReport:
             return [pc for pc, each in pools if self._word(pc, each.action) == "release"]
         if kind in ("tensor memory", "peer CTA"):
             return self._tensor_sites(group)
-        return [group.pc] if kind in _MEETINGS else []
+        return [group.pc] if kind in MEETINGS else []
 
     def _tensor_sites(self, group: _Group) -> list[int]:
         """Return the releases of tensor memory, or the instructions that the peer CTA must execute."""
@@ -163,7 +148,7 @@ class DeadlockReport:
         # The groups need a common cluster, CTA, warpgroup or warp, depending on the kind of the wait.
         if not self._scope(group, kind) & self._scope(other, kind):
             return -1
-        if kind in _MEETINGS:
+        if kind in MEETINGS:
             return group.pc
         sites = set(self.sites[id(group)])
         return next((pc for pc in self._ahead(other) if pc in sites), -1)
@@ -230,7 +215,7 @@ class DeadlockReport:
         for other, site in group.releases[:_NAMED]:
             span = self.program.span_of(site)
             there = f"{self._place(other.pc)} for {other.awaited.name}"
-            if kind in _MEETINGS:
+            if kind in MEETINGS:
                 yield Note(f"others wait at {there}", self.program.span_of(other.pc))
             elif other is group:
                 yield Note(f"{self._place(site)} {verb}, but comes after this wait", span)
@@ -243,8 +228,8 @@ class DeadlockReport:
 
     def _no_release(self, group: _Group, verb: str) -> Note:
         sites = self.sites[id(group)]
-        if group.awaited.kind in _MEETINGS:
-            return Note(f"the other {_MEETINGS[group.awaited.kind]} have exited or do not exist")
+        if group.awaited.kind in MEETINGS:
+            return Note(f"the other {MEETINGS[group.awaited.kind]} have exited or do not exist")
         if not sites:
             return Note(f"no instruction of the kernel {verb}")
         several = len({self._line(pc) for pc in sites}) > 1

@@ -48,6 +48,7 @@ from warploom.emulator.stacks import Stacks
 from warploom.emulator.state import RECENT, Executions
 from warploom.emulator.stops import Interrupted, Stops
 from warploom.emulator.tensor_memory.pipeline import TensorPipeline
+from warploom.emulator.waiting import Waiting
 from warploom.emulator.warp_splits import ALL_LANES, Status, unpack
 from warploom.emulator.warps import Components, Warps
 from warploom.isa.model.semantics import Array
@@ -198,7 +199,10 @@ class Emulator:
             request.arch, self.parameters, request.pool, self.accumulators, self.memory, self.control, self.barriers,
             self.mbarriers, self.pools, self.asynchronous, self.tensor, self.grids,
         )  # fmt: skip
-        self._errors = RunErrors(state, program, self.linked, self.components)
+        self.waiting = Waiting(
+            state, self.linked, self.barriers, self.mbarriers, self.pools, self.tensor.allocator
+        )  # fmt: skip
+        self._errors = RunErrors(state, program, self.linked, self.components, self.waiting)
         self.repetition = Repetition(
             state, program, self.linked, self.components, deterministic=self.schedule.kind != "random"
         )

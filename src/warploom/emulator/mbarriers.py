@@ -25,8 +25,9 @@ from warploom.emulator.memory import Memory
 from warploom.emulator.observers import Dispatcher
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import State
-from warploom.emulator.warp_splits import KINDS, SEVERAL, Event, Status
+from warploom.emulator.warp_splits import KINDS, NONE, SEVERAL, Event, Status
 from warploom.isa.model.semantics import Array
+from warploom.lazy_dataclass import dataclass
 from warploom.numerics._compile import njit
 
 MAX_COUNT = 2**20 - 1
@@ -49,6 +50,30 @@ _ACTIONS = {
 }
 _UNINITIALISED, _COUNT, _OVERFLOW, _TRANSACTIONS, _COMPLETED = 1, 2, 3, 4, 5
 INITIALISED = np.uint64(4)  # bit 63 of a word, after a shift by PHASE
+
+
+@dataclass(frozen=True, slots=True)
+class MbarrierState:
+    """Open phase of an mbarrier.
+
+    `phase` is its parity. `expected` is the number of arrivals of each phase. `arrivals` and `bytes` are those that the
+    open phase lacks. `bytes` is negative if more bytes came than were expected so far.
+    """
+
+    is_initialised: bool
+    phase: int
+    expected: int
+    arrivals: int
+    bytes: int
+
+    @staticmethod
+    def decode(word: int) -> "MbarrierState":
+        """Return the state that a word of shared memory encodes."""
+        transactions = word >> TRANSACTIONS & TRANSACTION_MASK
+        transactions -= TRANSACTION_MASK + 1 if transactions > MAX_COUNT else 0
+        return MbarrierState(
+            word >> 63 == 1, word >> PHASE & 1, word & MAX_COUNT, word >> PENDING & MAX_COUNT, transactions
+        )  # fmt: skip
 
 
 @njit
@@ -215,7 +240,7 @@ class Mbarriers:
         if done and self._on_complete is not None:
             self._on_complete(PhaseComplete(self.state.pc, "mbarrier", completed[:done]))
         if done:
-            self._wake(self._waiting_for(completed[:done]))
+            self._wake(self.waiting_for(completed[:done]))
 
     def _fault(self, action: str, lane: int, index: Array, amounts: Array) -> Fault:
         where = f"the mbarrier at shared offset {self.memory.shared.address(int(index.reshape(-1)[lane])):#x}"
@@ -317,7 +342,7 @@ class Mbarriers:
         """True if a blocking wait for an incomplete phase suspends its warp splits without an early return."""
         return not (self._returns_at_random or self._returns_first)
 
-    def _waiting_for(self, words: Array) -> Array:
+    def waiting_for(self, words: Array) -> Array:
         """Return the slots that wait for one of the mbarriers `words`."""
         rows = self.state.splits.waiting_for(Event.MBARRIER, words)
         if not self._several:
@@ -366,11 +391,9 @@ class Mbarriers:
 
     def describe(self, where: int) -> Awaited:
         """Return the open phase of the mbarrier at index `where` of `words`."""
-        word = int(self.words[where])
-        transactions = (word >> TRANSACTIONS) & TRANSACTION_MASK
-        transactions -= TRANSACTION_MASK + 1 if transactions > MAX_COUNT else 0
+        found = MbarrierState.decode(int(self.words[where]))
+        phase, arrivals, transactions = found.phase, found.arrivals, found.bytes
         offset = self.memory.shared.address(where * 8)
-        phase, arrivals = (word >> PHASE) & 1, word >> PENDING & MAX_COUNT
         state = (("offset", offset), ("phase", phase), ("arrivals", arrivals), ("bytes", transactions))
         rest = f", whose phase {phase} lacks {arrivals} arrivals and {transactions} bytes"
         return Awaited("mbarrier", f"the mbarrier at shared offset {offset:#x}", rest, state)
@@ -383,6 +406,12 @@ class Mbarriers:
         self._read_log()
         words = set[int]().union(*map(self._awaited_by, slots))
         return sorted({pc for word, pc in self._sites if word in words})
+
+    def used(self) -> set[int]:
+        """Return the indices in `words` of the mbarriers at which a warp has arrived or waits."""
+        self._read_log()
+        waiting = map(self._awaited_by, np.flatnonzero(self.state.splits.awaited != NONE).tolist())
+        return {word for word, _ in self._sites}.union(*waiting)
 
     def _read_log(self) -> None:
         """Move the entries of `log` to `_sites`."""

@@ -12,6 +12,7 @@ from warploom.emulator.link import Linked
 from warploom.emulator.program import Program
 from warploom.emulator.recent_blocks import busiest
 from warploom.emulator.state import State
+from warploom.emulator.waiting import Waiting
 from warploom.emulator.warps import Components
 
 if TYPE_CHECKING:
@@ -22,11 +23,14 @@ if TYPE_CHECKING:
 class RunErrors:
     """Source of the errors of a program that executes."""
 
-    def __init__(self, state: State, program: Program, linked: Sequence[Linked], components: Components) -> None:
+    def __init__(
+        self, state: State, program: Program, linked: Sequence[Linked], components: Components, waiting: Waiting
+    ) -> None:
         self.state = state
         self.program = program
         self.linked = linked
         self.components = components
+        self.waiting = waiting
 
     def trap(self, fault: Fault, batch: Batch | None) -> Trap:
         """Return the trap for a fault of the executing instruction. `batch` is the executing batch."""
@@ -51,11 +55,7 @@ class RunErrors:
         loops = None
         if repetition is not None:
             loops = EndlessLoops(self.state, self.program, self.linked, parts, repetition)
-        report = DeadlockReport(
-            self.state, self.program, self.linked, parts.barriers, parts.mbarriers, parts.pools, parts.tensor.allocator,
-            loops,
-        )  # fmt: skip
-        return report.error()
+        return DeadlockReport(self.state, self.program, self.linked, self.waiting, loops).error()
 
     def runaway(self, location: str, recent: Sequence[int]) -> Trap:
         """Return the trap for a run that exceeds its step budget.

@@ -1,0 +1,1 @@
+"""Inspection of a stopped launch: instructions by line, registers, memory and conditions."""
