@@ -199,9 +199,7 @@ class Emulator:
             request.arch, self.parameters, request.pool, self.accumulators, self.memory, self.control, self.barriers,
             self.mbarriers, self.pools, self.asynchronous, self.tensor, self.grids,
         )  # fmt: skip
-        self.waiting = Waiting(
-            state, self.linked, self.barriers, self.mbarriers, self.pools, self.tensor.allocator
-        )  # fmt: skip
+        self.waiting = Waiting(state, self.linked, self.barriers, self.mbarriers, self.pools, self.tensor.allocator)
         self._errors = RunErrors(state, program, self.linked, self.components, self.waiting)
         self.repetition = Repetition(
             state, program, self.linked, self.components, deterministic=self.schedule.kind != "random"
@@ -368,7 +366,7 @@ class Emulator:
         return self.asynchronous.is_idle and not is_observed and not is_awaited
 
     def _schedule(self, native: NativeEngine, report: Callable[[], None]) -> bool:
-        """Let native code select and execute batches until the interpreter is needed. Return True if the run stops."""
+        """Let native code execute batches until the interpreter is needed. Return True if the run stops."""
         state, splits = self.state, self.state.splits
         while True:
             before = state.counters.batches

@@ -148,9 +148,10 @@ def start(
     progress: Report | None = None,
     publish: Callable[[WaveRun], None] | None = None,
 ) -> Steps[tuple[Stats, tuple[Diagnostic, ...]]]:
-    """Run a grid as `execute` does. Pause if the request overlaps with others, and at stops of the emulator.
+    """Run a grid as `execute` does, with pauses.
 
-    `publish` is called before the first wave if one thread runs the grid.
+    It pauses if the request overlaps with others, and at stops of the emulator. `publish` is called before the first
+    wave if one thread runs the grid.
     """
     parts = thread_parts(request)
     before = preparation_seconds()

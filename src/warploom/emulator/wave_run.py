@@ -155,7 +155,7 @@ def start_waves(
     progress: Report | None = None,
     publish: Callable[[WaveRun], None] | None = None,
 ) -> Steps[tuple[Stats, tuple[Diagnostic, ...]]]:
-    """Run waves as `run_waves` does. Pause if the request overlaps with others, and at stops of the emulator."""
+    """Run waves as `run_waves` does. Pause for overlapping launches, and at stops of the emulator."""
     run = WaveRun(request, arena, segments, progress)
     if publish is not None:
         publish(run)

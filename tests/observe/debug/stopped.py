@@ -14,8 +14,8 @@ from warploom.emulator.emulator import Emulator
 from warploom.emulator.events import BlockStart, Execute, Launch
 from warploom.emulator.observers import Observer
 from warploom.emulator.program import Program
-from warploom.emulator.run_waves import run_waves
 from warploom.emulator.warps import Warps
+from warploom.emulator.wave_run import WaveRun, run_waves
 from warploom.runtime import cpu
 from warploom.runtime.api import load_launch
 from warploom.runtime.launchfile import read_launch_file
@@ -52,15 +52,15 @@ class _Stopper(Observer):
 
 def run_until(prepared: cpu.EmulatorLaunch, select: Select, count: int = 1, batches: int = 0) -> Emulator:
     """Return the emulator before execution `count` of the instructions of `select`, or after some batches."""
-    found: list[Emulator] = []
+    found: list[WaveRun] = []
     request = replace(prepared.request, observers=(_Stopper(select, count, batches),))
     try:
         with patch.dict("os.environ", {"WARPLOOM_ENGINE": "interpreter"}):
             run_waves(request, prepared.arena, prepared.segments, publish=found.append)
     except _Stop:
-        (emulator,) = found
-        emulator.tensor.flush()
-        return emulator
+        (waves,) = found
+        waves.emulator.tensor.flush()
+        return waves.emulator
     raise AssertionError("the run ended without a stop")
 
 

@@ -258,7 +258,7 @@ class NativeEngine:
         self._observe(range(len(self.code)))
 
     def stop_at(self, pcs: frozenset[int]) -> None:
-        """Let the interpreter execute the instructions at `pcs`, and the runs of multiplications with one of them."""
+        """Let the interpreter execute the instructions at `pcs`, and the runs that contain them."""
         changed, self._stops, ends = self._stops ^ pcs, pcs, self.program.block_end
         for end in {ends[pc] for pc in changed}:
             first = end - 1

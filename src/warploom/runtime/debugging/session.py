@@ -73,7 +73,7 @@ class DebugSession:
         return self.waves.emulator
 
     def close(self, *, raises: bool = True) -> Run:
-        """Run the rest of the launch, write the results to the caller's arrays, and return what `wl.launch` returns.
+        """Run the rest of the launch, write the results to the arrays, and return the `Run`.
 
         If `raises` is false, return the part of the run before a trap or a deadlock.
 
