@@ -153,6 +153,25 @@ def test_accumulators_of_a_warpgroup_are_read_while_they_are_cached() -> None:
     np.testing.assert_array_equal(found.numbers, again.numbers)
 
 
+def test_narrow_elements_are_in_the_middle_of_their_bytes() -> None:
+    text = """\
+.version 8.8
+.target sm_120a
+.address_size 64
+.visible .entry k()
+{
+    .reg .b32 %r<8>; .reg .f32 %f<4>;
+    mov.u32 %r1, 0x083C;
+    mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32
+        {%f0, %f1, %f2, %f3}, {%r1, %r2, %r2, %r2}, {%r2, %r2}, {%f0, %f1, %f2, %f3};
+    ret;
+}
+"""
+    emulator = stopped(text, first("multiply"))
+    found = Registers(emulator).fragment(emulator.state.pc, "A", 0)
+    assert (found.element, found.numbers[0, :4].tolist()) == ("e2m1", [-6, 1, 0, 0])
+
+
 def test_integer_fragments() -> None:
     emulator, arrays = stopped_example("gemm_int8.toml", first("multiply"))
     found = Registers(emulator).fragment(emulator.state.pc, "A", int(executing(emulator).warp_index[0]))
