@@ -59,7 +59,6 @@ def run_until(prepared: cpu.EmulatorLaunch, select: Select, count: int = 1, batc
             run_waves(request, prepared.arena, prepared.segments, publish=found.append)
     except _Stop:
         (waves,) = found
-        waves.emulator.tensor.flush()
         return waves.emulator
     raise AssertionError("the run ended without a stop")
 

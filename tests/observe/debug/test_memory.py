@@ -14,7 +14,7 @@ from warploom.emulator.address_space import SHARED_START, SHARED_WINDOW
 from warploom.emulator.emulator import Emulator
 from warploom.emulator.waiting import in_flight
 from warploom.isa.model.effects import Issue
-from warploom.layout import Descriptor, InstructionDescriptor, UmmaDescriptor
+from warploom.layout import Descriptor, InstructionDescriptor, SharedMap, UmmaDescriptor
 from warploom.layout.tensor_memory import accumulator
 from warploom.observe.debug.lines import LineIndex
 from warploom.observe.debug.memory import MemoryView, Thread
@@ -263,6 +263,15 @@ def test_unallocated_tensor_memory_is_refused(tensor: Emulator) -> None:
         view(tensor).tensor(0, 1, 1, "f64", Thread(0))
 
 
+def test_elements_narrower_than_a_byte(plain: Emulator) -> None:
+    found, thread = view(plain), thread_of(plain, 1)
+    first = 8 * (found.variable("area", 0, thread)[1] + 8)  # the word 107 is 0b0110_1011
+    for bits, expected in ((4, [11, 6, 0]), (6, [43, 1, 0])):
+        at = first + bits * np.arange(3)[None, :]
+        tile = found.tile(SharedMap("tile", "", 1, 3, bits, at), "u4", thread)
+        assert tile.numbers.tolist() == [expected]
+
+
 PRODUCT = InstructionDescriptor("f16", 128, 64, "f16", "f16", dtype="f32")
 MATRICES = np.random.default_rng(3).normal(size=(192, 16)).astype(np.float16)  # A and, from row 128 on, B
 
@@ -280,7 +289,8 @@ def multiplication(line: str, schedule: str = "eager") -> Emulator:
     setp.ne.u32 %p1, %r0, %r0;
     """
     )
-    body += by_thread_0("tcgen05.mma.cta_group::1.kind::f16 [%t], %rd2, %rd3, %r4, %p1;\n" + COMMIT)
+    product = "tcgen05.mma.cta_group::1.kind::f16 [%t], %rd2, %rd3, %r4, %p1;\n"
+    body += by_thread_0(f"{product}mov.u32 %r7, 0;\n{product}{COMMIT}")
     text = tensor_kernel(f"{body}mov.u32 %r5, 0;\n{WAIT}mov.u32 %r6, 0;", columns=64)
     number = next(number for number, each in enumerate(text.splitlines(), 1) if each.startswith(line))
     # A matrix without a swizzle consists of 8 x 8 parts; the parts of a column of parts are adjacent.
@@ -301,7 +311,8 @@ def test_the_operands_of_a_multiplication_in_tensor_memory() -> None:
     a, b = (found.operand(pc, name, Thread(0)) for name in "AB")
     np.testing.assert_array_equal(a.numbers, MATRICES[:128])
     np.testing.assert_array_equal(b.numbers, MATRICES[128:])
-    emulator = multiplication("mov.u32 %r6")
+    emulator = multiplication("mov.u32 %r7")
+    assert [each.kind for each in in_flight(emulator.asynchronous)] == ["tensor multiplication"]
     d = view(emulator).operand(pc, "D", Thread(0))
     assert (d.element, d.numbers.shape) == ("f32", (128, 64))
     wide = MATRICES.astype(np.float64)
@@ -311,9 +322,10 @@ def test_the_operands_of_a_multiplication_in_tensor_memory() -> None:
 def test_operations_on_tensor_memory_in_flight() -> None:
     assert in_flight(multiplication("mov.u32 %r5").asynchronous) == []
     emulator = multiplication("mov.u32 %r5", "lazy")
-    product, commit = in_flight(emulator.asynchronous)
+    product, second, commit = in_flight(emulator.asynchronous)
+    assert (second.kind, second.number) == ("tensor multiplication", 1)
     assert (product.kind, commit.kind) == ("tensor multiplication", "tensor commit")
-    assert (product.warps, product.lane, product.number, commit.number) == ((0,), 0, 0, 1)
+    assert (product.warps, product.lane, product.number, commit.number) == ((0,), 0, 0, 2)
     bar = view(emulator).variable("bar", 0, Thread(0))[1]
     assert (commit.mbarrier, product.mbarrier) == (bar, -1)
     assert in_flight(multiplication("mov.u32 %r6", "lazy").asynchronous) == []

@@ -145,12 +145,30 @@ def test_accumulators_of_a_warpgroup_are_read_while_they_are_cached() -> None:
     multiply = emulator.program.analysis(LineIndex).of_kind("multiply")[0]
     assert emulator.accumulators.cached
     found = Registers(emulator).fragment(multiply, "D", 2)
-    k = 64 * (emulator.program.block_end[multiply] > multiply)
-    a, b = (arrays[name].astype(np.float64)[:128, :k] for name in "ab")
+    a, b = (arrays[name].astype(np.float64)[:128, :64] for name in "ab")  # the first stage
     np.testing.assert_allclose(found.numbers, a[:64] @ b.T, rtol=1e-3, atol=1e-3)
     assert "warps 0 to 3" in found.name
     again = Registers(emulator).fragment(multiply, "D", 0)
     np.testing.assert_array_equal(found.numbers, again.numbers)
+
+
+def test_narrow_elements_are_in_the_middle_of_their_bytes() -> None:
+    text = """\
+.version 8.8
+.target sm_120a
+.address_size 64
+.visible .entry k()
+{
+    .reg .b32 %r<8>; .reg .f32 %f<4>;
+    mov.u32 %r1, 0x083C;
+    mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32
+        {%f0, %f1, %f2, %f3}, {%r1, %r2, %r2, %r2}, {%r2, %r2}, {%f0, %f1, %f2, %f3};
+    ret;
+}
+"""
+    emulator = stopped(text, first("multiply"))
+    found = Registers(emulator).fragment(emulator.state.pc, "A", 0)
+    assert (found.element, found.numbers[0, :4].tolist()) == ("e2m1", [-6, 1, 0, 0])
 
 
 def test_integer_fragments() -> None:
