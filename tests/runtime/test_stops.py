@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,13 @@ from emulator.tcgen05_cases import mismatches
 from emulator.texts import kernel
 from hypothesis import HealthCheck, given, settings
 from observe.sanitize.launches import LAUNCHES
-from runtime.kernels import make, run
+from runtime.kernels import make, module, run
 from runtime.stepping import Blocks, Every, Hops, Never, Outcome, Stop, stepping
 
 import warploom as wl
 from warploom.emulator.batch import Batch
 from warploom.emulator.grid_dependencies import Overlap
+from warploom.emulator.loader import load
 from warploom.runtime import cpu
 from warploom.runtime.api import load_launch
 from warploom.runtime.debugging import session
@@ -104,6 +106,30 @@ def small(body: str, words: int = 64, **options: Any) -> Launch:
 @pytest.mark.parametrize("file", CORPUS)
 def test_stops_in_kernels_of_the_corpus(file: str, schedule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(each.stops for each in check(corpus(file, schedule), monkeypatch))
+
+
+@pytest.mark.parametrize("engine", ["interpreter", "auto"])
+def test_each_multiplication_of_a_run_stops_with_its_sums_in_registers(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = "gemm_f16_nn_sm90.ptx"
+    steps = load(module(file)).steps
+    multiplications = frozenset(pc for pc, step in enumerate(steps) if step.binding.form.multiplies)
+
+    class Multiplications(Every):
+        def __init__(self, size: int) -> None:
+            self.pcs = multiplications
+
+    monkeypatch.setenv("WARPLOOM_ENGINE", engine)
+    _, (found,) = outcomes(corpus(file, "eager"), Multiplications)
+    assert {stop.pc for stop in found.stops} == multiplications
+    adjacent = [
+        (first, second)
+        for first, second in pairwise(found.stops)
+        if second.pc == first.pc + 1 and second.batches == first.batches
+    ]
+    assert len(adjacent) > len(multiplications) // 2
+    assert all(first.digest != second.digest for first, second in adjacent)
 
 
 @pytest.mark.parametrize("number", range(len(LAUNCHES)))
