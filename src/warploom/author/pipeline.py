@@ -65,7 +65,7 @@ class Ring:
         first: Register | int = 0
         if self.arrivals > 1:
             rank = special("cluster_ctarank")
-            # The assembler divides even by powers of two.
+            # The assembler emits a long division even for a constant power of two.
             is_power = self.cluster & (self.cluster - 1) == 0
             place = rank & (self.cluster - 1) if is_power else rank % self.cluster
             first = rank - place

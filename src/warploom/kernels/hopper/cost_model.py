@@ -167,7 +167,7 @@ def microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) -> float:
     device, tile = H200, plan.tile
     if tile.exchanged and problem.m <= _FEW_COLUMNS:
         return _few_row_microseconds(problem, plan, schedule)
-    stored = 1.0 if tile.exchanged else _stored_fraction(plan)
+    stored = _stored_fraction(plan)
     operands = size_of(plan.a) * (problem.m * stored + problem.n) * problem.k * problem.batch
     if tile.exchanged:
         store = 0.0
@@ -233,10 +233,11 @@ def _stage_clocks(problem: Problem, plan: Plan, schedule: TileSchedule) -> float
     if plan.promotion_stages:
         each = device.promotion if tile.tile_consumers > 1 or not plan.block_scales else device.scaling
         products += each * tile.columns * blocks * 4 / plan.promotion_stages
-    rows, columns = tile.rows / tile.across * _stored_fraction(plan) * SPAN, tile.columns / tile.cluster * SPAN
+    stored = _stored_fraction(plan)
+    rows, columns = tile.rows / tile.across * stored * SPAN, tile.columns / tile.cluster * SPAN
     a, b = (device.misaligned if _is_misaligned(problem, name) else 1.0 for name in ("ba" if tile.exchanged else "ab"))
     active = min(schedule.ctas, device.multiprocessors)
-    received = (tile.rows * _stored_fraction(plan) + tile.columns) * SPAN / device.receive
+    received = (tile.rows * stored + tile.columns) * SPAN / device.receive
     copies = max(received, (rows * a + columns * b) * active / device.cache_rate)
     sharing = tile.cluster * tile.across
     if sharing > 1:

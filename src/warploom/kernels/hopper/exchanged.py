@@ -280,10 +280,9 @@ class Exchange:
         for quad in range(self.quads):
             owner = quad % self.parts
             with when(self.part != owner):
+                to = self.place + owner * self.neighbors
                 place, barrier = (
-                    ptx.mapa(each, self.place + owner * self.neighbors, space="shared::cluster", type=u32).at(
-                        0, "shared::cluster"
-                    )
+                    ptx.mapa(each, to, space="shared::cluster", type=u32).at(0, "shared::cluster")
                     for each in (self._place(quad, self.part, thread), self.barrier.address())
                 )
                 ptx.st_async(
