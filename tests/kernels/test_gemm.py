@@ -107,7 +107,8 @@ ADDED = Epilogue(addend="bf16")
         # Clusters with neighbors along N, and along M and N.
         (Plan(tile=Tile(64, 64, 2, across=2), a_major="k"), (100, 200, 300), 2, 0),
         (Plan(tile=Tile(128, 64, 3, across=4), epilogue=ADDED), (300, 450, 200), 2, 3),
-        (Plan(a_major="m", b_major="n", tile=Tile(128, 128, 2, cluster=2, across=2)), (300, 300, 136), 2, 0),
+        (Plan(a_major="m", b_major="n", tile=Tile(128, 80, 2, cluster=2, across=4)), (300, 300, 136), 2, 0),
+        (Plan(b_major="n", tile=Tile(64, 208, 2, cluster=4)), (300, 300, 200), 3, 2),
         (Plan(tile=replace(TURNS, columns=64, cluster=4, across=2)), (300, 500, 200), 2, 0),
         (Plan(tile=Tile(64, 64, 2, cluster=2, across=4)), (250, 200, 300), 3, 2),
         # Tiles with as many parts as quads, with fewer, and with more. A quad consists of 8 columns of a block.

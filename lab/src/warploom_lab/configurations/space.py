@@ -94,7 +94,7 @@ HOPPER = Space(
             (128, 2, True),
         ),
         "columns": (64, 80, 96, 128, 176, 192, 256),  # `chosen_tiles` has the others
-        "cluster": ((1, 1), (2, 1), (4, 1)),
+        "cluster": ((1, 1), (2, 1), (1, 2), (4, 1), (1, 4), (2, 2), (2, 4)),
         "buffers": (2, 1),
         "stages": (2, 3, _MAXIMUM_STAGES),
         "group": (8, 16, 1),
@@ -149,8 +149,8 @@ EXCHANGED = Space(
         "promotion": (0, PROMOTION_STAGES),
         "cut": (False, True),
         "rows": (64, 128),
-        "columns": (64, 8, 24, 176, 256),  # with 64 columns, every major is legal
-        "cluster": ((1, 1), (1, 2), (1, 4), (1, 8)),
+        "columns": (64, 8, 24, 176, 256),
+        "cluster": ((1, 1), (1, 2), (1, 8), (4, 1), (2, 4)),
         "stages": (2, 3, _MAXIMUM_STAGES),
     },
     _few_rows,

@@ -22,7 +22,7 @@ from warploom.kernels.hopper.plan import (
     Tile,
     exchanged_columns,
 )
-from warploom.kernels.plan import BLOCK, size_of
+from warploom.kernels.plan import size_of
 from warploom.kernels.problem import Problem
 
 
@@ -31,7 +31,7 @@ class Device:
     """Parameters of a GPU for the estimates.
 
     Units: clocks, except GHz for `clock`, bytes per clock for `receive`, `cache_rate` and `filled`, and TB/s for
-    `memory` and `written`. `misaligned` is a factor.
+    `memory` and `written`. `within_lines` and `within_sectors` are factors.
     """
 
     multiprocessors: int = 132
@@ -41,24 +41,25 @@ class Device:
     metadata_wait: float = 37.0  # per stage of a sparse A, until the next metadata may be loaded
     promotion: float = 0.33  # per column whose sums are promoted, by one consumer
     scaling: float = 0.53  # per column with block scales, if one consumer has the tensor cores alone
-    receive: float = 99.44  # by a multiprocessor, from its own copies and those of the cluster
-    stage: float = 181.0  # least time of a stage of a CTA
-    pair: float = 26.26  # per stage, if two CTAs copy for each other
-    multicast: float = 10.25  # per stage, if more CTAs copy for each other
-    cache_rate: float = 10312.0  # from L2 to all multiprocessors
-    misaligned: float = 2.5  # factor of the bytes from L2, if the rows of an operand are no multiples of 128 bytes
+    receive: float = 97.92  # by a multiprocessor, from its own copies and those of the cluster
+    stage: float = 175.0  # least time of a stage of a CTA
+    pair: float = 38.94  # per stage, if two CTAs copy for each other
+    cache_rate: float = 10313.0  # from L2 to all multiprocessors
+    within_lines: float = 1.833  # factor of the bytes from L2, if rows of A or B are no multiples of 128 bytes
+    within_sectors: float = 2.811  # the same, if they are no multiples of 32 bytes
     memory: float = 5.0  # of A and B from memory
+    spread: float = 0.1286  # exponent of the part of the multiprocessors that read from memory
     written: float = 4.5  # of D to memory
     filled: float = 9000.0  # into the first stages, and from the last tiles, of all multiprocessors
-    end: float = 224.4  # per tile, in addition to its products and columns
+    end: float = 306.7  # per tile, in addition to its products and columns
     row: float = 0.5013  # per row of a box of D that a tensor copy stores
     cut: float = 1836.0  # per launch with tiles that are cut along K
     piece: float = 0.5299  # per element of a tile whose partial sums are stored
     round: float = 432.4  # per round of loads of partial sums
-    launch: float = 2338.0
-    exchanged_column: float = 6.919  # per column of an exchanged tile
+    launch: float = 2308.0
+    exchanged_column: float = 7.178  # per column of an exchanged tile
     exchanged_word: float = 9.058  # per column of an exchanged tile with 32-bit elements of D
-    exchange: float = 4.258  # per column of a tile, whose sums the CTAs of a cluster exchange
+    exchange: float = 3.097  # per column of a tile, whose sums the CTAs of a cluster exchange
 
 
 H200 = Device()
@@ -69,15 +70,18 @@ RESIDENT = {1: 132, 2: 132, 4: 120, 8: 112}
 _VECTOR_RATE = 4.45  # TB/s
 _VECTOR_TIMES = {1: 1.0, 2: 1.04, 4: 1.27}  # by the number of columns, relative to one column
 _VECTOR_LAUNCH = 1.2  # microseconds
-_EXCHANGED_RATE = 3.825  # TB/s
+_EXCHANGED_RATE = 3.995  # TB/s
 _CLUSTER_LAUNCH = {1: 1.425, 2: 1.916, 4: 2.155, 8: 2.399}  # microseconds by the number of CTAs of a cluster
 _SPLIT_LAUNCH = 4.638  # microseconds, with partial sums in global memory
-_WAVE = 1.914  # microseconds for each further wave of CTAs
+_WAVE = 1.215  # microseconds for each further wave of CTAs
 _MULTIPROCESSOR_RATE = 0.07546  # TB/s
-_AGAIN = 0.02  # microseconds per MB from L2
+_FEW_ROW_MISALIGNMENT = 1.071  # factor of the time to read B, if its rows are no multiples of 128 bytes
+_IDLE = 0.4041  # exponent of the part of the multiprocessors that clusters use, if all are busy
+_AGAIN = 0.04444  # microseconds per MB from L2
 _FEW_COLUMNS = 64  # rows of A that are the columns of one exchanged tile
 _MOST_WITH_ADDEND = 64  # columns of an exchanged tile without a cluster; with more, the assembler spills
 _FEW = 32  # rows of A for which only exchanged tiles are considered
+_SECTOR = 32  # bytes that L2 reads at once
 _BANK_BYTES = 128  # bytes of shared memory that are read in a clock
 _MAX_USEFUL_STAGES = 9
 # Most CTAs of a cluster whose tiles are cut. CTAs that share a cut tile wait for each other. Every GPU runs a pair on
@@ -196,10 +200,12 @@ def microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) -> float:
         else:
             clocks = waves * products + (waves - 1) * end
     result = size_of(plan.d) * problem.m * problem.n * problem.batch
-    transfer = (operands / device.memory + result / device.written) / 1e6
-    # The first stages and the last tiles are copied while nothing is multiplied.
     active = min(schedule.ctas, device.multiprocessors)
-    first = SPAN * (tile.rows * stored / tile.across + tile.columns / tile.cluster)
+    # Few multiprocessors do not use the whole bandwidth of the memory.
+    idle = (device.multiprocessors / active) ** device.spread
+    transfer = (operands / device.memory * idle + result / device.written) / 1e6
+    # The first stages and the last tiles are copied while nothing is multiplied.
+    first = SPAN * (tile.rows * stored / tile.across + plan.copied_columns / tile.cluster)
     end += (first + size_of(plan.d) * tile.rows * tile.columns) * active / device.filled
     rate = device.clock * 1e3
     time = _overlapped(clocks / rate, transfer, _MEMORY_NORM) + end / rate + launch
@@ -234,22 +240,22 @@ def _stage_clocks(problem: Problem, plan: Plan, schedule: TileSchedule) -> float
         each = device.promotion if tile.tile_consumers > 1 or not plan.block_scales else device.scaling
         products += each * tile.columns * blocks * 4 / plan.promotion_stages
     stored = _stored_fraction(plan)
-    rows, columns = tile.rows / tile.across * stored * SPAN, tile.columns / tile.cluster * SPAN
-    a, b = (device.misaligned if _is_misaligned(problem, name) else 1.0 for name in ("ba" if tile.exchanged else "ab"))
+    rows, columns = tile.rows / tile.across * stored * SPAN, plan.copied_columns / tile.cluster * SPAN
+    a, b = (_misalignment(problem, name) for name in ("ba" if tile.exchanged else "ab"))
     active = min(schedule.ctas, device.multiprocessors)
-    received = (tile.rows * stored + tile.columns) * SPAN / device.receive
+    received = (tile.rows * stored + plan.copied_columns) * SPAN / device.receive
     copies = max(received, (rows * a + columns * b) * active / device.cache_rate)
-    sharing = tile.cluster * tile.across
-    if sharing > 1:
-        copies += device.pair if sharing == 2 else device.multicast
+    if tile.cluster * tile.across == 2:
+        copies += device.pair
     neighbors = min(plan.ctas_per_sm, ceil(schedule.ctas / RESIDENT[tile.ctas])) if tile.exchanged else 1
     return max(_overlapped(products, copies, _OVERLAP_NORM), device.stage / neighbors)
 
 
-def _is_misaligned(problem: Problem, operand: str) -> bool:
-    """Return True if the rows of A or B in memory are no multiples of 128 bytes."""
+def _misalignment(problem: Problem, operand: str) -> float:
+    """Return the factor of the bytes of A or B from L2, whose rows in memory may begin within a sector or a line."""
     major, lines = (problem.a_major, problem.m) if operand == "a" else (problem.b_major, problem.n)
-    return (problem.k if major == "k" else lines) * size_of(problem.a) % SPAN != 0
+    pitch = (problem.k if major == "k" else lines) * size_of(problem.a)
+    return H200.within_sectors if pitch % _SECTOR else H200.within_lines if pitch % SPAN else 1.0
 
 
 def _few_row_microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) -> float:
@@ -261,7 +267,11 @@ def _few_row_microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) 
     if tile.is_vector:
         slower = _VECTOR_TIMES[tile.columns]
         return (weights + tokens + stored) / _VECTOR_RATE * slower + _VECTOR_LAUNCH
-    again = tokens * ceil(n / (tile.rows * tile.cluster))  # each cluster reads all of its rows of A from L2
+    # Each cluster reads all of its rows of A from L2.
+    copied = tokens if problem.a_major == "k" else tokens / m * plan.copied_columns
+    again = copied * ceil(n / (tile.rows * tile.cluster)) * _misalignment(problem, "a")
+    if _misalignment(problem, "b") > 1.0:
+        weights *= _FEW_ROW_MISALIGNMENT
     time = (weights + tokens + stored) / _EXCHANGED_RATE + again * _AGAIN
     if schedule.split:
         return time + _SPLIT_LAUNCH
@@ -270,6 +280,8 @@ def _few_row_microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) 
     units = schedule.tiles * tile.ctas
     stage_bytes = (tile.rows + tile.columns / tile.cluster) * SPAN
     busiest = ceil(units / RESIDENT[tile.ctas]) * ceil(schedule.stages / tile.parts) * stage_bytes / 1e6
+    if units > RESIDENT[tile.ctas]:
+        time *= (H200.multiprocessors / RESIDENT[tile.ctas]) ** _IDLE
     return max(time * _unevenness(units), busiest / _MULTIPROCESSOR_RATE) + launch
 
 
@@ -287,7 +299,7 @@ def _overlapped(first: float, second: float, norm: float) -> float:
 def tiled_plans(plan: Plan) -> Iterator[Plan]:
     """Yield the plan with each legal tile. Each tile has as many stages as are useful and fit."""
     # If tiles start with a scale block, a thread needs fewer scales.
-    step = 64 if plan.b_major == "n" or plan.block_scales.columns else 16
+    step = 64 if plan.block_scales.columns else 16
     for columns in range(64, 257, step):
         for (rows, blocks, pingpong), neighbors in _KINDS.items():
             # With block scales, the tensor cores would wait for one consumer while the other waits too.
@@ -346,8 +358,7 @@ def _few_row_plans(problem: Problem, plan: Plan) -> Iterator[Plan]:
 
 def _exchanged_columns(problem: Problem, most: int) -> int:
     """Return the smallest number of columns of an exchanged tile for `most` rows of A."""
-    step = BLOCK if problem.a_major == "m" else 1
-    return next(each for each in exchanged_columns(problem.a) if each >= most and each % step == 0)
+    return next(each for each in exchanged_columns(problem.a) if each >= most)
 
 
 def configurations(problem: Problem, plan: Plan) -> Iterator[tuple[Plan, TileSchedule]]:

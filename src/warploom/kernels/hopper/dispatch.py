@@ -54,11 +54,11 @@ class HopperDispatch:
 
     def tensor_maps(self, operands: Operands, d: Any) -> dict[str, TensorMap]:
         """Return the tensor maps of A, B, C and D by parameter. Without C, the third map is also that of D."""
-        plan, tile = self.plan, self.plan.tile
+        plan = self.plan
         of_d, b = self._result_map(d, "d"), transposed(operands.b)
         return {
-            "a": operand_map(plan, operands.a, "a", tile.rows // tile.across),
-            "b": operand_map(plan, b, "b", tile.columns // tile.cluster),
+            "a": operand_map(plan, operands.a, "a"),
+            "b": operand_map(plan, b, "b"),
             "c": of_d if operands.c is None else self._result_map(operands.c, "c"),
             "d": of_d,
         }

@@ -36,7 +36,7 @@ from warploom.author import (
     while_,
 )
 from warploom.kernels.epilogue import EpilogueArguments, EpilogueMath, unpack
-from warploom.kernels.hopper.gemm import load_lines, neighbors, wait_for_releases
+from warploom.kernels.hopper.gemm import OperandCopy, neighbors, wait_for_releases
 from warploom.kernels.hopper.mainloop import MainLoop
 from warploom.kernels.hopper.partial_sums import PartialSums
 from warploom.kernels.hopper.plan import HOPPER, SPAN, Plan, Tile
@@ -96,7 +96,7 @@ def exchanged_gemm(
     tile = plan.tile
     bounds(threads=tile.threads, cluster=(tile.ctas, 1, 1), ctas_per_sm=max(plan.ctas_per_sm, 1))
     weights = shared(tile.stages * tile.rows * SPAN, align=1024)
-    tokens = shared(tile.stages * tile.columns * SPAN, align=1024)
+    tokens = shared(tile.stages * plan.copied_columns * SPAN, align=1024)
     rank = special("cluster_ctarank") if tile.ctas > 1 else 0
     exchange = Exchange(plan, rank, shared(plan.received_bytes, align=16), shared(8, align=8))
     stages = ring(tile.stages, consumers=tile.tile_consumers, cluster=tile.cluster)
@@ -208,24 +208,19 @@ def produce(
     CTAs with the same part of K.
     """
     tile = plan.tile
-    share = tile.columns // tile.cluster  # columns that this CTA copies
     place, _ = cluster_place(rank, tile)
-    mask = neighbors(rank - place, range(tile.cluster))
+    copy_weights = OperandCopy(plan, "a", *weights, 0, None)
+    copy_tokens = OperandCopy(plan, "b", *tokens, place, neighbors(rank - place, range(tile.cluster)))
     with while_(items.has_next):
         items.take()
         row, column, batch = items.origin(rank)
+        column = copy_tokens.first_line(column)
         k_tile, k = new(u32, items.first), new(u32, items.first * plan.stage_k)
         with while_(lambda: k_tile < items.last):
             ring.wait_empty()
             ptx.mbarrier_arrive_expect_tx(ring.barrier(), plan.stage_bytes)
-            (tensor, start), to = weights, (k, row, batch)[: plan.rank("a")]
-            load_lines(tensor, plan.a_major, start + ring.stage * (tile.rows * SPAN), ring, to, tile.rows, None)
-            (tensor, start), line = tokens, column
-            target = start + ring.stage * (tile.columns * SPAN)
-            if tile.cluster > 1:
-                line, target = column + place * share, target + place * (share * SPAN)
-            to = (k, line, batch)[: plan.rank("b")]
-            load_lines(tensor, plan.b_major, target, ring, to, share, mask)
+            copy_weights(ring, k, row, batch)
+            copy_tokens(ring, k, column, batch)
             k += plan.stage_k
             k_tile += 1
             ring.advance()

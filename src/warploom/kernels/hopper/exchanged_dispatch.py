@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from warploom.kernels.hopper.cost_model import TileSchedule, tile_counts
-from warploom.kernels.hopper.plan import SPAN, Plan
+from warploom.kernels.hopper.plan import Plan
 from warploom.kernels.plan import BLOCK, CHUNK, size_of
 from warploom.kernels.problem import Operands, Problem, aligned, line_strides, transposed
 from warploom.layout import TensorMap
@@ -46,11 +46,8 @@ class ExchangedDispatch:
 
     def tensor_maps(self, operands: Operands, d: Any) -> dict[str, TensorMap]:
         """Return the tensor maps of A and B by parameter. Operand A of the plan is B transposed."""
-        plan, tile = self.plan, self.plan.tile
-        return {
-            "a": operand_map(plan, operands.a, "b", tile.columns // tile.cluster),
-            "b": operand_map(plan, transposed(operands.b), "a", tile.rows),
-        }
+        plan = self.plan
+        return {"a": operand_map(plan, operands.a, "b"), "b": operand_map(plan, transposed(operands.b), "a")}
 
     def unused_pointers(self, operands: Operands) -> tuple[str, ...]:
         """Return the names of the pointer parameters without an array."""
@@ -99,8 +96,13 @@ class VectorDispatch(ExchangedDispatch):
     def _partial_sums(self) -> tuple[Any, ...]:
         return ()
 
+    def arguments(self, operands: Operands, d: Any, start: Any, alpha: float, beta: float) -> list[Any]:
+        """Return the kernel arguments for NumPy arrays. A and B are copied, because their rows must be aligned."""
+        b = transposed(aligned(transposed(operands.b)))
+        return super().arguments(operands._replace(a=aligned(operands.a), b=b), d, start, alpha, beta)
+
     def _matrices(self, operands: Operands, d: Any) -> tuple[Any, ...]:
-        return aligned(operands.a).base, aligned(transposed(operands.b)).base
+        return operands.a.base, operands.b.base
 
     def numbers(self, d: Any, operands: Operands) -> tuple[int, ...]:
         """Return the last kernel arguments: strides in bytes, and sizes. Errors: UsageError kernels.layout."""
@@ -116,15 +118,13 @@ def _strides(operands: Operands, d: Any) -> tuple[int, ...]:
     return *strides, *planes
 
 
-def operand_map(plan: Plan, array: Any, name: str, lines: int) -> TensorMap:
-    """Return the tensor map of operand "a" of a plan, or of operand "b" transposed.
-
-    A box has `lines` rows.
-    """
-    type_word, major, span = (plan.a, plan.a_major, plan.span_a) if name == "a" else (plan.b, plan.b_major, SPAN)
-    if major == "k":
-        return matrix_map(plan, array, name, (lines, span // size_of(type_word)), span, type_word)
-    return matrix_map(plan, transposed(array), name, (plan.stage_k, BLOCK), SPAN, type_word)
+def operand_map(plan: Plan, array: Any, name: str) -> TensorMap:
+    """Return the tensor map of operand "a" of a plan, or of operand "b" transposed. `OperandCopy` uses its boxes."""
+    type_word, (lines, span, is_along_k) = plan.a if name == "a" else plan.b, plan.stage_layout(name)
+    count = plan.sharers(name)
+    if is_along_k:
+        return matrix_map(plan, array, name, (lines // count, span // size_of(type_word)), span, type_word)
+    return matrix_map(plan, transposed(array), name, (plan.stage_k // count, BLOCK), span, type_word)
 
 
 def matrix_map(plan: Plan, array: Any, name: str, box: tuple[int, int], swizzle: int, type_word: str) -> TensorMap:

@@ -66,7 +66,7 @@ def gemm(
     tile, consumers = plan.tile, plan.tile.consumers
     bounds(threads=tile.threads, cluster=(tile.ctas, 1, 1), ctas_per_sm=1)
     tile_a = shared(tile.stages * tile.rows * plan.span_a, align=1024)
-    tile_b = shared(tile.stages * tile.columns * SPAN, align=1024)
+    tile_b = shared(tile.stages * plan.copied_columns * SPAN, align=1024)
     buffers = shared(consumers * tile.buffers * plan.buffer_bytes, align=1024)
     metadata_stages = shared(tile.stages * plan.metadata_bytes)
     arrivals = tile.tile_consumers * releases(plan)
@@ -205,28 +205,20 @@ def produce(
     rank = special("cluster_ctarank") if tile.ctas > 1 else 0
     of_m, of_n = cluster_place(rank, tile)
     # Each CTA copies a part of A for its neighbours along N, and a part of B for those along M.
-    rows, columns = tile.rows // tile.across, tile.columns // tile.cluster
-    mask_a = neighbors(of_m, range(0, tile.ctas, tile.cluster))
-    mask_b = neighbors(of_n * tile.cluster, range(tile.cluster))
+    copy_a = OperandCopy(plan, "a", a, start_a, of_n, neighbors(of_m, range(0, tile.ctas, tile.cluster)))
+    copy_b = OperandCopy(plan, "b", b, start_b, of_m, neighbors(of_n * tile.cluster, range(tile.cluster)))
     with while_(scheduler.has_next):
         scheduler.take()
         scheduler.prefetch_group()
         top, left, batch = scheduler.origin(rank)
-        row, column = top + of_n * rows if tile.across > 1 else top, left + of_m * columns
+        row, column = copy_a.first_line(top), copy_b.first_line(left)
         k_tile = new(u32, scheduler.first)
         k = new(u32, scheduler.first * plan.stage_k)
         with while_(lambda: k_tile < scheduler.last):
             ring.wait_empty()
             ptx.mbarrier_arrive_expect_tx(ring.barrier(), plan.stage_bytes)
-            target_a = start_a + ring.stage * (tile.rows * plan.span_a)
-            target_b = start_b + ring.stage * (tile.columns * SPAN)
-            if tile.across > 1:
-                target_a = target_a + of_n * (rows * plan.span_a)
-            if tile.cluster > 1:
-                target_b = target_b + of_m * (columns * SPAN)
-            stored = k >> 1 if plan.sparse else k
-            load_lines(a, plan.a_major, target_a, ring, (stored, row, batch)[: plan.rank("a")], rows, mask_a)
-            load_lines(b, plan.b_major, target_b, ring, (k, column, batch)[: plan.rank("b")], columns, mask_b)
+            copy_a(ring, k >> 1 if plan.sparse else k, row, batch)
+            copy_b(ring, k, column, batch)
             if metadata is not None:
                 metadata.copy(ring, top, k_tile, 0 if "a" in plan.broadcast else batch)
             k += plan.stage_k
@@ -248,16 +240,34 @@ def neighbors(first: Any, ranks: range) -> Any:
     return None if len(ranks) == 1 else ptx.shl(new(u16, sum(1 << each for each in ranks)), first, type="b16")
 
 
-def load_lines(
-    tensor: Any, major: str, target: Any, ring: RingState, origin: tuple[Any, ...], extent: int, mask: Any
-) -> None:
-    """Copy `extent` lines from `origin` to a stage of this CTA. With `mask`, copy to the CTAs in it."""
-    k, line, *batch = origin
-    blocks = 1 if major == "k" else extent // BLOCK
-    words: dict[str, Any] = {} if mask is None else {"multicast": "multicast::cluster", "ctaMask": mask}
-    for block in range(blocks):
-        inner, outer = (k, line) if major == "k" else (line + block * BLOCK if block else line, k)
-        coordinates = (inner, outer, *batch)
-        words["dim"] = f"{len(coordinates)}d"
-        source, to = Location(tensor, coordinates=coordinates), target.at(block * BLOCK * SPAN, "shared::cluster")
-        ptx.cp_async_bulk_tensor(to, source, ring.barrier("shared::cluster"), dst="shared::cluster", **words)
+class OperandCopy:
+    """Copies of the stages of operand "a" or "b" of a plan to shared memory.
+
+    `tensor` is the tensor map of the operand, and `start` the address of its first stage. A line is a row of A or a
+    column of B. If several CTAs of a cluster have the same lines, `mask` contains them. The CTA with the index `place`
+    among them copies a part of the stage for all of them: some of the lines, or some of K if K is not contiguous.
+    """
+
+    def __init__(self, plan: Plan, name: str, tensor: Any, start: Any, place: Any, mask: Any) -> None:
+        self.lines, self.span, self.is_along_k = plan.stage_layout(name)
+        self.tensor, self.start, self.place, self.mask, self.rank = tensor, start, place, mask, plan.rank(name)
+        # Lines or elements of K that this CTA copies.
+        self.part = (self.lines if self.is_along_k else plan.stage_k) // plan.sharers(name)
+
+    def first_line(self, line: Any) -> Any:
+        """Return the first line that this CTA copies for the tile that starts at `line`."""
+        return line + self.place * self.part if self.is_along_k and self.mask is not None else line
+
+    def __call__(self, ring: RingState, k: Any, line: Any, batch: Any) -> None:
+        """Copy this CTA's part of the stage that starts at element `k` of K. `line` is a result of `first_line`."""
+        target = self.start + ring.stage * (self.lines * self.span)
+        words: dict[str, Any] = {"dim": f"{self.rank}d"}
+        if self.mask is not None:
+            words |= {"multicast": "multicast::cluster", "ctaMask": self.mask}
+            target = target + self.place * (self.part * self.span)
+            k = k if self.is_along_k else k + self.place * self.part
+        for block in range(1 if self.is_along_k else self.lines // BLOCK):
+            inner, outer = (k, line) if self.is_along_k else (line + block * BLOCK if block else line, k)
+            source = Location(self.tensor, coordinates=(inner, outer, batch)[: self.rank])
+            to = target.at(block * BLOCK * SPAN, "shared::cluster")
+            ptx.cp_async_bulk_tensor(to, source, ring.barrier("shared::cluster"), dst="shared::cluster", **words)

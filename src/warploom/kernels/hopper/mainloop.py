@@ -76,7 +76,7 @@ class MainLoop:
     ) -> None:
         self.plan, self.ring, self.number, self.thread = plan, ring, number, thread
         self.metadata, self.scaling = metadata, scaling
-        rows, columns = plan.tile.rows, plan.tile.columns
+        rows, columns = plan.tile.rows, plan.copied_columns
         self.a = _StageDescriptors(start_a + number * (64 * plan.span_a), plan.a_major, rows, plan.span_a, STEP)
         self.b = _StageDescriptors(start_b, plan.b_major, columns, SPAN, SPAN // plan.steps)
 

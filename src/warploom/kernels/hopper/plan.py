@@ -189,7 +189,7 @@ class Plan(GemmPlan):
             )
         if tile.rows not in (64, 128) or tile.pingpong:
             yield f"the exchanged tile has {tile.rows} rows; expected 64 or 128, without pingpong"
-        step = tile.cluster * (1 if self.b_major == "k" else BLOCK)
+        step = tile.cluster if self.b_major == "k" else 1
         widths = tuple(each for each in exchanged_columns(self.b) if each % step == 0)
         if tile.columns not in widths:
             yield f"the exchanged tile has {tile.columns} columns; expected {one_of(widths)}"
@@ -239,11 +239,8 @@ class Plan(GemmPlan):
             return
         if tile.buffers not in (1, 2):
             yield f"the tile has {tile.buffers} buffers; expected 1 or 2"
-        step = 64 * tile.cluster if self.b_major == "n" else 16
-        if self.a_major == "m" and tile.rows % (BLOCK * tile.across):
-            yield f"{tile.across} CTAs copy {tile.rows} rows of A; expected a multiple of {BLOCK} rows for each"
-        if tile.columns % step or not 64 <= tile.columns <= 256:
-            yield f"the tile has {tile.columns} columns; expected a multiple of {step} from 64 to 256"
+        if tile.columns % 16 or not 64 <= tile.columns <= 256:
+            yield f"the tile has {tile.columns} columns; expected a multiple of 16 from 64 to 256"
         yield from self._stage_errors()
         scales = " and scales" if self.block_scales.columns == 1 else ""
         # As measured, column scales need a third of the registers of the accumulators.
@@ -327,10 +324,29 @@ class Plan(GemmPlan):
         """Size of the metadata in a stage. Units: bytes."""
         return self.tile.tile_consumers * METADATA * self.metadata_words
 
+    def stage_layout(self, name: str) -> tuple[int, int, bool]:
+        """Return how operand "a" or "b" lies in a stage: (number of lines, bytes of a line, K is contiguous).
+
+        A line is a row of A or a column of B.
+        """
+        if name == "a":
+            return self.tile.rows, self.span_a, self.a_major == "k"
+        return self.copied_columns, SPAN, self.b_major == "k"
+
+    def sharers(self, name: str) -> int:
+        """Return the number of CTAs of a cluster that have the same tiles of operand "a" or "b"."""
+        return self.tile.across if name == "a" else self.tile.cluster
+
+    @property
+    def copied_columns(self) -> int:
+        """Number of columns of B in a stage: those of the tile, or more, if B is copied in boxes of 64 columns."""
+        columns = self.tile.columns
+        return columns if self.b_major == "k" else -(-columns // BLOCK) * BLOCK
+
     @property
     def stage_bytes(self) -> int:
         """Size of A, B and metadata in a stage. Units: bytes."""
-        return self.tile.rows * self.span_a + self.tile.columns * SPAN + self.metadata_bytes
+        return self.tile.rows * self.span_a + self.copied_columns * SPAN + self.metadata_bytes
 
     @property
     def block_accumulators(self) -> int:
