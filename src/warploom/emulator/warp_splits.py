@@ -121,7 +121,11 @@ class WarpSplits:
 
     def call_stack(self, slot: int) -> tuple[int, ...]:
         """Return the program counters of the open calls of a warp split, the outermost call first."""
-        return self._stacks[int(self.calls[slot])]
+        return self.stack(int(self.calls[slot]))
+
+    def stack(self, number: int) -> tuple[int, ...]:
+        """Return the program counters of the open calls in a call stack with an index (see `calls`)."""
+        return self._stacks[number]
 
     def _calls(self, stack: tuple[int, ...]) -> int:
         """Return the index of a call stack."""
