@@ -20,7 +20,7 @@ from warploom.view.debugger.command import TABLE
 SCENARIOS = Path(__file__).parent / "scenarios"
 GEMM = SCENARIOS / "hopper_gemm.toml"
 PROMPT = "(wl) "
-TIMEOUT = 120  # seconds until a console counts as hanging
+TIMEOUT = 60  # seconds until a console counts as hanging
 
 # A device function, and tensor memory.
 CALLS = """\

@@ -15,7 +15,7 @@ from warploom.runtime.arrays import is_numpy
 from warploom.runtime.debugging.session import DebugSession
 from warploom.runtime.launchfile import MEMORY_LIMIT, read_launch_file
 from warploom.view.debugger import breaking, moving, places, printing, running
-from warploom.view.debugger.command import TABLE, Command, call, parse
+from warploom.view.debugger.command import TABLE, Command, call, grouped, parse
 from warploom.view.debugger.context import Context, NamedArray
 from warploom.view.debugger.results import Result
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from warploom.runtime.launchfile import LaunchPlan
     from warploom.runtime.run import Run
 
-__all__ = ["Debugger", "debug"]
+__all__ = ["Debugger", "debug", "debug_plan", "grouped"]
 
 COMMANDS = (running, moving, breaking, places, printing)
 """Modules whose import declares the commands."""

@@ -42,23 +42,28 @@ def _numbers(text: str) -> list[int]:
     return found
 
 
-WITHIN = Option("within", ("in",), "CTAs, warps and lanes, such as cta 0,1 warp 4-7 lane 0", read_filter)
-CONDITION = Option("condition", ("if",), "condition on registers, such as %r5 == 3 and lane < 7", str, takes_line=True)
+WITHIN = Option("within", ("in",), "CTAs, warps and lanes, such as cta 0,1 warp 4-7 lane 0", "THREADS", read_filter)
+CONDITION = Option(
+    "condition", ("if",), "condition on registers, such as %r5 == 3 and lane < 7", "CONDITION", str, takes_line=True
+)
 NUMBER = Argument("number", "number of a breakpoint", read_integer)
 NUMBERS = Argument("numbers", "numbers of breakpoints; the default is all", read_integer, repeats=True)
 
 
 @command(
     "break", "b", "breakpoint", group="breakpoints",
-    args=(Argument("where", WHERE, takes_rest=True), WITHIN, CONDITION),
+    args=(Argument("where", f"{WHERE}; or trap", takes_rest=True), WITHIN, CONDITION),
     example="break kind multiply in cta 0,0 if lane == 0",
 )  # fmt: skip
 def break_(context: Context, where: str, *, within: Filter | None, condition: str | None) -> Result:
     """Stop before the instructions at a location.
 
     A kind is load, store, copy, multiply, barrier, wait, arrive, fence or exit, or the first words of an opcode. A
-    breakpoint is hit once for each batch of warps that execute the instruction together.
+    breakpoint is hit once for each batch of warps that execute the instruction together. A trap or a deadlock stops the
+    launch without a breakpoint.
     """
+    if where in ("trap", "deadlock"):
+        return Message("A trap or a deadlock always stops the launch.")
     return _added(context, where, within, condition, is_temporary=False)
 
 

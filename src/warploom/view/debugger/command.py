@@ -70,20 +70,22 @@ class Argument:
 class Option:
     """Optional part of a command, which begins with one of its `words`.
 
-    `name` is the keyword argument in Python. An option without `read` is a flag. An option with `takes_line` contains
-    the rest of the line; another option ends at the next option.
+    `name` is the keyword argument in Python. `value` stands for the value in a usage line, and `syntax` describes it.
+    An option without `read` is a flag. An option with `takes_line` contains the rest of the line; another option ends
+    at the next option.
     """
 
     name: str
     words: tuple[str, ...]
     syntax: str
+    value: str = ""
     read: Read | None = None
     takes_line: bool = False
 
     @property
     def usage(self) -> str:
         """Syntax of the option in a usage line."""
-        return f"[{self.words[0]}]" if self.read is None else f"[{self.words[0]} {self.syntax}]"
+        return f"[{self.words[0]}]" if self.read is None else f"[{self.words[0]} {self.value}]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,12 +128,12 @@ class Command:
         return " ".join([self.name, *(each.usage for each in (*self.arguments, *self.options))])
 
     @property
-    def details(self) -> Iterator[tuple[str, str]]:
-        """Names and descriptions of the arguments and options."""
+    def details(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Words and descriptions of the arguments and options."""
         for argument in self.arguments:
-            yield argument.name.upper().replace("_", "-"), argument.syntax
+            yield (argument.name.upper().replace("_", "-"),), argument.syntax
         for option in self.options:
-            yield one_of(option.words), option.syntax
+            yield option.words, option.syntax
 
     def option(self, word: str) -> Option | None:
         """Return the option that begins with a word, or None."""
@@ -194,7 +196,7 @@ def names() -> dict[str, Command]:
 def find(line: str) -> tuple[Command, str]:
     """Return the command of a line, and the text after the name.
 
-    A name may be abbreviated, as long as one command alone begins with the text. A name may have two words.
+    A name may be abbreviated, as long as one command alone begins with the text. An alias may have two words.
 
     Errors: UsageError debug.command.
     """
@@ -204,9 +206,9 @@ def find(line: str) -> tuple[Command, str]:
             return found, line.split(maxsplit=count)[count] if len(words) > count else ""
     if not words:
         raise UsageError("the line has no command", code=_CODE, hint="`help` lists the commands")
-    meant = {each.name for name, each in known.items() if name.startswith(words[0]) and " " not in name}
+    meant = [name for name in TABLE if name.startswith(words[0])]
     if len(meant) == 1:
-        return TABLE[meant.pop()], line.split(maxsplit=1)[1] if len(words) > 1 else ""
+        return TABLE[meant[0]], line.split(maxsplit=1)[1] if len(words) > 1 else ""
     if meant:
         raise UsageError(f"'{words[0]}' is ambiguous: {one_of(sorted(meant))}", code=_CODE)
     hint = did_you_mean(words[0], known, "'") or "`help` lists the commands"
@@ -324,7 +326,7 @@ def completions(line: str, words: Callable[[], Iterable[str]]) -> list[str]:
     """
     start, _, last = line.rpartition(" ")
     if not start.strip():
-        return sorted(name for name in names() if name.startswith(last) and " " not in name)
+        return sorted(name for name in TABLE if name.startswith(last))
     try:
         found, _ = find(start)
     except UsageError:

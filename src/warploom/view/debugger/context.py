@@ -63,7 +63,7 @@ class Context:
         return completions(line, self._words)
 
     def _words(self) -> list[str]:
-        scopes = self.scope.enclosing()
+        scopes = list(self.scope.enclosing())
         registers = (name for scope in scopes for name in scope.registers)
         stems = (f"{stem}{k}" for scope in scopes for stem, (count, _) in scope.ranges.items() for k in range(count))
         variables = (name for scope in scopes for name in (*scope.variables, *scope.labels))

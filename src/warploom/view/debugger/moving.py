@@ -8,7 +8,7 @@ from warploom.view.debugger.context import Context
 from warploom.view.debugger.places import WHERE
 from warploom.view.debugger.results import Result
 from warploom.view.debugger.running import COUNT
-from warploom.view.debugger.stopped import Stopped
+from warploom.view.debugger.stopped import stopped
 
 UNIT = Argument(
     "unit", "instruction (the default), line, or barrier for the next barrier or wait", is_required=False,
@@ -22,19 +22,19 @@ def step(context: Context, count: int | None, unit: str | None) -> Result:
 
     A step enters functions. Other warps run as the order of the launch requires.
     """
-    return Stopped(context.session.step(unit or UNITS[0], count or 1), context.program)
+    return stopped(context, context.session.step(unit or UNITS[0], count or 1))
 
 
 @command("next", "n", "nexti", "ni", group="running", args=(COUNT, UNIT), example="next line", is_step=True)
 def next_(context: Context, count: int | None, unit: str | None) -> Result:
     """Step without stops in the functions that the thread calls."""
-    return Stopped(context.session.next(unit or UNITS[0], count or 1), context.program)
+    return stopped(context, context.session.next(unit or UNITS[0], count or 1))
 
 
 @command("finish", "fin", "return", group="running", example="finish", is_step=True)
 def finish(context: Context) -> Result:
     """Run until the thread in focus returns from its function."""
-    return Stopped(context.session.finish(), context.program)
+    return stopped(context, context.session.finish())
 
 
 @command(
@@ -43,4 +43,4 @@ def finish(context: Context) -> Result:
 )  # fmt: skip
 def until(context: Context, where: str) -> Result:
     """Run until the thread in focus comes to a location."""
-    return Stopped(context.session.until(where), context.program)
+    return stopped(context, context.session.until(where))

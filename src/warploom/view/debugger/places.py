@@ -35,15 +35,15 @@ def read_cta(text: str) -> Coordinates:
     return x, y, z
 
 
-CTA = Option("cta", ("cta", "block"), "coordinates X,Y,Z of a CTA; missing ones are 0", read_cta)
+CTA = Option("cta", ("cta", "block"), "coordinates X,Y,Z of a CTA; missing ones are 0", "X,Y,Z", read_cta)
 
 
 @command(
     "select", "sel", "cuda", "thread", group="warps",
     args=(
         CTA,
-        Option("warp", ("warp",), "number of a warp in the CTA", read_integer),
-        Option("lane", ("lane",), "lane of the warp, 0 to 31", read_integer),
+        Option("warp", ("warp",), "number of a warp in the CTA", "N", read_integer),
+        Option("lane", ("lane",), "lane of the warp, 0 to 31", "N", read_integer),
     ),
     example="select cta 0,0 warp 0 lane 1",
 )  # fmt: skip

@@ -32,8 +32,10 @@ _TYPES = tuple(each for each in TYPES if each != "pred")
 _PER_LINE = 8  # numbers of a dump
 _ELEMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*(?:\[(?P<index>[^\]]*)\])?")
 
-AT = Option("at", ("at",), "line, FILE:LINE, label or kind of the instruction; the default is the next one", str)
-AS = Option("as_type", ("as",), "PTX type in place of the declared one", str)
+AT = Option(
+    "at", ("at",), "location of the instruction, such as 42 or kind multiply; the default is the next one", "WHERE", str
+)
+AS = Option("as_type", ("as",), "PTX type in place of the declared one", "TYPE", str)
 
 
 def read_range(text: str) -> slice:
@@ -44,8 +46,8 @@ def read_range(text: str) -> slice:
     return slice(int(found[1]), int(found[2] or found[1]) + 1)
 
 
-ROWS = Option("rows", ("rows",), "rows to show, such as 0-3", read_range)
-COLUMNS = Option("columns", ("columns", "cols"), "columns to show, such as 0-7", read_range)
+ROWS = Option("rows", ("rows",), "rows to show, such as 0-3", "A-B", read_range)
+COLUMNS = Option("columns", ("columns", "cols"), "columns to show, such as 0-7", "A-B", read_range)
 
 
 # Registers --------------------------------------------------------------------------------------------------------
@@ -55,7 +57,7 @@ COLUMNS = Option("columns", ("columns", "cols"), "columns to show, such as 0-7",
     "registers", "reg", "info registers", "info register", group="values",
     args=(
         Argument("names", "names of registers; the default is all that later instructions may read", repeats=True),
-        Option("lane", ("lane",), "lane in place of the one in focus", read_integer),
+        Option("lane", ("lane",), "lane in place of the one in focus", "N", read_integer),
         Option("all", ("all",), "show the values of all lanes"),
         AS,
     ),
@@ -128,18 +130,26 @@ def print_(context: Context, what: str, *, all: bool, as_type: str | None) -> Re
         return _elements(context, found["name"], found["index"])
     if found is not None and found["index"] is None and context.scope.variable(what) is not None:
         return memory(context, None, what, None, as_type)
-    thread, emulator = context.thread, context.emulator
+    thread, digits = context.thread, context.settings.digits
+    if what.startswith("%") and " " not in what:
+        value = context.registers.read(what, context.pc, thread.warp, type=as_type or "")
+    else:
+        value = _evaluated(context, f"{as_type}({what})" if as_type else what)
+    present = np.flatnonzero(context.emulator.topology.present[thread.warp]).tolist()
+    lines = lanes_text(value, present, digits) if all else [_in_lane(context, value, thread.lane, present)]
+    numbers = value.numbers.tolist()
+    data = [numbers[lane] for lane in present] if all else numbers[thread.lane]
+    return Message("\n".join([f"{what} = {lines[0]}", *lines[1:]]), {"expression": what, "value": data})
+
+
+def _evaluated(context: Context, text: str) -> RegisterValue:
+    """Return the values of an expression in the lanes of the warp in focus."""
+    emulator = context.emulator
     emulator.accumulators.flush()
-    text = f"{as_type}({what})" if as_type else what
-    batch = emulator.asynchronous.make_batch(np.array([thread.warp], np.intp), None)
+    batch = emulator.asynchronous.make_batch(np.array([context.thread.warp], np.intp), None)
     (numbers,) = evaluate(text, context.scope, batch)
     kind = "pred" if numbers.dtype == np.bool_ else "f64" if numbers.dtype.kind == "f" else "s64"
-    value = RegisterValue(what, kind, numbers, numbers)
-    present = np.flatnonzero(emulator.topology.present[thread.warp]).tolist()
-    digits = context.settings.digits
-    lines = lanes_text(value, present, digits) if all else [_in_lane(context, value, thread.lane, present)]
-    data = numbers[present].tolist() if all else numbers[thread.lane].item()
-    return Message("\n".join([f"{what} = {lines[0]}", *lines[1:]]), {"expression": what, "value": data})
+    return RegisterValue(text, kind, numbers, numbers)
 
 
 def _elements(context: Context, name: str, index: str | None) -> Result:
@@ -331,8 +341,8 @@ def _grid(context: Context, matrix: Matrix, rows: slice | None, columns: slice |
     "tensor", group="values",
     args=(
         Argument("address", "address in tensor memory: LANE:COLUMN, integer or register"),
-        Option("lanes", ("lanes",), "number of lanes; the default is 32", read_integer),
-        Option("columns", ("columns", "cols"), "number of columns; the default is 8", read_integer),
+        Option("lanes", ("lanes",), "number of lanes; the default is 32", "N", read_integer),
+        Option("columns", ("columns", "cols"), "number of columns; the default is 8", "N", read_integer),
         AS,
     ),
     example="tensor 0:0 lanes 4 columns 4 as f32",
@@ -365,7 +375,7 @@ def _value(context: Context, text: str) -> int:
     "descriptor", "desc", group="values",
     args=(
         Argument("value", "register or integer"),
-        Option("kind", ("kind",), "kind of the multiplication, such as f16, for an instruction descriptor", str),
+        Option("kind", ("kind",), "kind of multiplication, such as f16, for an instruction descriptor", "KIND", str),
     ),
     example="descriptor 0x4000004000010040",
 )  # fmt: skip

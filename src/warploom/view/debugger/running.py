@@ -7,7 +7,7 @@ from warploom.diagnostics.wording import counted, did_you_mean
 from warploom.view.debugger.command import Argument, Command, command, grouped, is_integer, names, read_integer
 from warploom.view.debugger.context import Context
 from warploom.view.debugger.results import End, Message, Result, Table
-from warploom.view.debugger.stopped import Stopped
+from warploom.view.debugger.stopped import stopped
 from warploom.view.explain import explain as explain_subject
 
 COUNT = Argument("count", "number of repetitions", read_integer, is_required=False, accepts=is_integer)
@@ -19,7 +19,7 @@ def continue_(context: Context, count: int | None) -> Result:
 
     A count continues as many times.
     """
-    return Stopped(context.session.resume(count or 1), context.program)
+    return stopped(context, context.session.resume(count or 1))
 
 
 @command("quit", "q", "exit", group="running", example="quit")
@@ -38,7 +38,7 @@ def info(context: Context) -> Result:
         f"{counted(len(waves.waves.numbers), 'wave')}, schedule {emulator.schedule}."
     )
     stop = context.session.stop
-    where = "" if stop is None else f"\n{Stopped(stop, context.program).text()}"
+    where = "" if stop is None else f"\n{stopped(context, stop).text()}"
     return Message(f"{head}{where}", {
         "kernel": context.program.kernel.name, "grid": grid.grid, "block": grid.block, "cluster": grid.cluster,
         "schedule": str(emulator.schedule), "arrays": [*context.arrays],
@@ -79,7 +79,7 @@ def help_(context: Context, name: str | None) -> Result:
 def description(found: Command) -> str:
     """Return the help text of a command."""
     lines = [found.usage, "", found.description]
-    details = list(found.details)
+    details = [(", ".join(words), text) for words, text in found.details]
     widest = max((len(name) for name, _ in details), default=0)
     lines += ["", *(f"  {name:<{widest}}  {text}" for name, text in details)] if details else []
     lines += ["", f"example: {found.example}"]

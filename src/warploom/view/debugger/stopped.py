@@ -14,7 +14,8 @@ from warploom.emulator.program import Program
 from warploom.emulator.warp_splits import unpack
 from warploom.observe.debug.warps import describe_lanes, describe_numbers
 from warploom.runtime.debugging.breakpoints import Change, Stop
-from warploom.runtime.debugging.focus import Executing
+from warploom.runtime.debugging.focus import Executing, place_of
+from warploom.view.debugger.context import Context
 from warploom.view.debugger.results import Result
 from warploom.view.debugger.wording import line_of
 
@@ -27,10 +28,14 @@ _TITLES = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Stopped(Result):
-    """Stop of a launch: the reason, the moment, the lanes that stopped, and the next instruction."""
+    """Stop of a launch: the reason, the moment, the lanes that stopped, and the next instruction.
+
+    `pc` is the next instruction of the thread in focus, or -1 if the thread has left the kernel.
+    """
 
     stop: Stop
     program: Program
+    pc: int
 
     def text(self) -> str:
         """Return the reason and the lanes, the instruction, and what a trap, a watch or a finding reports."""
@@ -42,7 +47,7 @@ class Stopped(Result):
         if stop.breakpoints and not stop.changes:
             title = f"{title or describe_numbers('Breakpoint', stop.breakpoints)}"
         where = f", instruction {stop.number:,} (batch {stop.moment.batch:,})"
-        source = None if stop.pc < 0 else program.source_line(stop.pc)
+        source = None if self.pc < 0 else program.source_line(self.pc)
         lanes = f": {describe_executing(stop.selected)}" if stop.selected else ""
         yield f"{title}{where}{lanes}{f'; {source}' if source is not None else ''}"
         yield from (line for change in stop.changes for line in self._change(change))
@@ -50,8 +55,8 @@ class Stopped(Result):
             yield from render(stop.error.diagnostics).rstrip("\n").split("\n")
         if stop.findings:
             yield from render(stop.findings).rstrip("\n").split("\n")
-        if stop.pc >= 0:
-            yield f"> {program.line_of(stop.pc)}  {line_of(program, stop.pc)}"
+        if self.pc >= 0:
+            yield f"> {program.line_of(self.pc)}  {line_of(program, self.pc)}"
 
     def _change(self, change: Change) -> Iterator[str]:
         where = f"{self.program.place_of(change.pc)}, {describe_executing(change.writers)}" if change.pc >= 0 else ""
@@ -62,10 +67,16 @@ class Stopped(Result):
         stop = self.stop
         return {
             "reason": stop.reason, "wave": stop.moment.wave, "batch": stop.moment.batch, "number": stop.number,
-            "pc": stop.pc, "line": self.program.line_of(stop.pc) if stop.pc >= 0 else 0,
+            "pc": self.pc, "line": self.program.line_of(self.pc) if self.pc >= 0 else 0,
             "breakpoints": list(stop.breakpoints), "error": "" if stop.error is None else str(stop.error),
             "lanes": [{"cta": each.cta, "warp": each.warp, "lanes": lanes_of(each)} for each in stop.selected],
         }  # fmt: skip
+
+
+def stopped(context: Context, stop: Stop) -> Stopped:
+    """Return a stop with the next instruction of the thread in focus."""
+    place = place_of(context.emulator, context.thread.warp, context.thread.lane)
+    return Stopped(stop, context.program, -1 if place is None else place.pc)
 
 
 def lanes_of(executing: Executing) -> list[int]:
