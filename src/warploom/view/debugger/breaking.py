@@ -84,7 +84,7 @@ def _added(
     )  # fmt: skip
     kind = "Temporary breakpoint" if is_temporary else "Breakpoint"
     facts = {"number": found.number, "lines": _lines(context, found), "instructions": len(found.pcs)}
-    return Message(f"{kind} {found.number} at {_places(context, found)}.", facts)
+    return Message(f"{kind} {found.number} at {_places(context, found)}", facts)
 
 
 def _lines(context: Context, found: Breakpoint) -> list[int]:

@@ -45,7 +45,7 @@ def lanes_text(value: RegisterValue, lanes: Sequence[int], digits: int) -> list[
         groups.setdefault(texts[lane], []).append(lane)
     if len(groups) <= _MOST_GROUPS:
         return [", ".join(f"{text} in {describe_lanes(held)}" for text, held in groups.items())]
-    if (progression := _progression(value, lanes)) != "":
+    if (progression := _progression(value, lanes, digits)) != "":
         return [progression]
     widest = max(map(len, texts))
     return [
@@ -54,15 +54,16 @@ def lanes_text(value: RegisterValue, lanes: Sequence[int], digits: int) -> list[
     ]
 
 
-def _progression(value: RegisterValue, lanes: Sequence[int]) -> str:
-    """Return a phrase for integers that grow by the same step from lane to lane, or ""."""
-    if value.numbers.ndim != 1 or value.numbers.dtype.kind not in "iu":
+def _progression(value: RegisterValue, lanes: Sequence[int], digits: int) -> str:
+    """Return a phrase for numbers that grow by the same step from lane to lane, or ""."""
+    if value.numbers.ndim != 1 or value.numbers.dtype.kind not in "iuf":
         return ""
-    numbers = [int(value.numbers[lane]) for lane in lanes]
-    step = numbers[1] - numbers[0]
-    if numbers != [numbers[0] + step * k for k in range(len(numbers))] or lanes[-1] - lanes[0] != len(lanes) - 1:
+    numbers = value.numbers[list(lanes)].tolist()
+    first, step = numbers[0], numbers[1] - numbers[0]
+    if numbers != [first + step * k for k in range(len(numbers))] or lanes[-1] - lanes[0] != len(lanes) - 1:
         return ""
-    return f"{numbers[0]} to {numbers[-1]} in steps of {step} in {describe_lanes(lanes)}"
+    first, last, step = (number_text(each, digits) for each in (first, numbers[-1], step))
+    return f"{first} to {last} in steps of {step} in {describe_lanes(lanes)}"
 
 
 def line_of(program: Program, pc: int) -> str:
@@ -70,7 +71,7 @@ def line_of(program: Program, pc: int) -> str:
     source, number = program.source, program.line_of(pc)
     if source is None or not number:
         return shortened(str(program.steps[pc].instruction).strip())
-    return shortened(source.line_text(number).strip())
+    return shortened(" ".join(source.line_text(number).split()))
 
 
 def shortened(line: str) -> str:
