@@ -8,8 +8,9 @@ from warploom.diagnostics.wording import counted, list_ranges
 from warploom.runtime.debugging.breakpoints import Breakpoint
 from warploom.runtime.debugging.focus import Coordinates, Filter
 from warploom.view.debugger.command import Argument, Option, command, read_integer
-from warploom.view.debugger.context import Context
+from warploom.view.debugger.context import Context, Watched
 from warploom.view.debugger.places import WHERE, read_cta
+from warploom.view.debugger.printing import watched_value
 from warploom.view.debugger.results import Message, Result, Table
 from warploom.view.debugger.wording import line_of
 
@@ -46,8 +47,9 @@ WITHIN = Option("within", ("in",), "CTAs, warps and lanes, such as cta 0,1 warp 
 CONDITION = Option(
     "condition", ("if",), "condition on registers, such as %r5 == 3 and lane < 7", "CONDITION", str, takes_line=True
 )
+WATCHED = "ARRAY[INDEX], register, variable, `mbarrier NAME`, SPACE ADDRESS or `tensor LANE:COLUMN`"
 NUMBER = Argument("number", "number of a breakpoint", read_integer)
-NUMBERS = Argument("numbers", "numbers of breakpoints; the default is all", read_integer, repeats=True)
+NUMBERS = Argument("numbers", "numbers of breakpoints or watches; the default is all", read_integer, repeats=True)
 
 
 @command(
@@ -102,7 +104,7 @@ def _places(context: Context, found: Breakpoint) -> str:
 
 @command("breakpoints", "info breakpoints", "info break", "info b", group="breakpoints", example="breakpoints")
 def breakpoints(context: Context) -> Result:
-    """Print the breakpoints with their hits. A hit is a batch of warps."""
+    """Print the breakpoints with their hits, and the watches. A hit is a batch of warps."""
     rows: list[tuple[str, ...]] = []
     for each in context.session.breakpoints:
         stop = context.session.stop
@@ -113,8 +115,11 @@ def breakpoints(context: Context) -> Result:
             str(each.number), each.where, _places(context, each), _filter_text(each.within), test,
             counted(hits, "hit"), " ".join(filter(None, states)),
         ))  # fmt: skip
+    for watch in context.session.watches:
+        name, state = context.watched[watch.number].name, "" if watch.enabled else "disabled"
+        rows.append((str(watch.number), f"watch {name}", "", "", "", "", state))
     columns = ("number", "where", "location", "within", "condition", "hits", "state")
-    return Table(columns, tuple(rows), empty="there is no breakpoint")
+    return Table(columns, tuple(rows), empty="there is no breakpoint and no watch")
 
 
 def _filter_text(within: Filter) -> str:
@@ -126,7 +131,7 @@ def _filter_text(within: Filter) -> str:
 
 @command("delete", "d", "clear", "cl", group="breakpoints", args=(NUMBERS,), example="delete 1")
 def delete(context: Context, numbers: tuple[int, ...]) -> Result:
-    """Delete breakpoints."""
+    """Delete breakpoints or watches."""
     for number in numbers or (None,):
         context.session.delete(number)
     return breakpoints(context)
@@ -134,7 +139,7 @@ def delete(context: Context, numbers: tuple[int, ...]) -> Result:
 
 @command("disable", group="breakpoints", args=(NUMBERS,), example="disable 1")
 def disable(context: Context, numbers: tuple[int, ...]) -> Result:
-    """Disable breakpoints."""
+    """Disable breakpoints or watches."""
     for number in numbers or (None,):
         context.session.disable(number)
     return breakpoints(context)
@@ -142,7 +147,7 @@ def disable(context: Context, numbers: tuple[int, ...]) -> Result:
 
 @command("enable", group="breakpoints", args=(NUMBERS,), example="enable 1")
 def enable(context: Context, numbers: tuple[int, ...]) -> Result:
-    """Enable breakpoints."""
+    """Enable breakpoints or watches."""
     for number in numbers or (None,):
         context.session.enable(number)
     return breakpoints(context)
@@ -156,3 +161,22 @@ def ignore(context: Context, number: int, count: int) -> Result:
     """Ignore the next hits of a breakpoint."""
     context.session.ignore(number, count)
     return Message(f"Breakpoint {number} ignores its next {counted(count, 'hit')}.", {"number": number, "count": count})
+
+
+@command(
+    "watch", "awatch", group="breakpoints",
+    args=(
+        Argument("what", WATCHED, takes_rest=True),
+        Option("size", ("size",), "bytes; the default is the size of the value, or 4", "N", read_integer),
+    ),
+    example="watch c[0, 0]",
+)  # fmt: skip
+def watch(context: Context, what: str, *, size: int | None) -> Result:
+    """Stop after an instruction or an asynchronous operation that changes a value.
+
+    The memory or the register is that of the thread in focus. A write of an equal value is no change.
+    """
+    space, where, default, text = watched_value(context, what)
+    found = context.session.watch(space, where, size or default)
+    context.watched[found.number] = Watched(what, text if size in (None, default) else bytes.hex)
+    return Message(f"Watch {found.number} of {what}", {"number": found.number, "space": space, "size": size or default})

@@ -34,6 +34,14 @@ class NamedArray:
     read: Callable[[], Array]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Watched:
+    """Name of a watched value, and a function that returns its bytes as text."""
+
+    name: str
+    text: Callable[[bytes], str]
+
+
 @dataclass(slots=True)
 class Settings:
     """Settings of the output. `width` is in characters, and `digits` are significant digits of a number.
@@ -50,13 +58,14 @@ class Settings:
 class Context:
     """State of a debugger, to which commands are applied.
 
-    `arrays` has the arrays of the launch by name.
+    `arrays` has the arrays of the launch by name, and `watched` the watched values by the number of the watch.
     """
 
     def __init__(self, session: DebugSession, arrays: Mapping[str, NamedArray]) -> None:
         self.session = session
         self.arrays = arrays
         self.settings = Settings()
+        self.watched: dict[int, Watched] = {}
 
     def complete(self, line: str) -> list[str]:
         """Return the words that may continue a line, whose last word is incomplete."""

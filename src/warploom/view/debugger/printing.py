@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -13,17 +13,20 @@ from warploom.diagnostics import UsageError
 from warploom.diagnostics.wording import counted, one_of
 from warploom.emulator.address_space import SHARED_START
 from warploom.emulator.blocks import names_in
+from warploom.emulator.mbarriers import MbarrierState
 from warploom.isa.model.types import TYPES
 from warploom.observe.debug.conditions import evaluate
 from warploom.observe.debug.memory import SPACES
 from warploom.observe.debug.registers import RegisterValue
 from warploom.observe.debug.values import Matrix, width_of
+from warploom.observe.debug.values import numbers as numbers_of
 from warploom.observe.debug.warps import describe_numbers
 from warploom.runtime.debugging.locations import find_instructions
 from warploom.view.debugger.command import Argument, Option, command, is_integer, read_integer
 from warploom.view.debugger.context import Context
 from warploom.view.debugger.results import Grid, Message, Result, Several, Table
 from warploom.view.debugger.wording import lanes_text, line_of, value_text
+from warploom.view.value_grid import number_text
 
 if TYPE_CHECKING:
     from warploom.view.debugger.context import Array
@@ -191,6 +194,60 @@ def _index(name: str, text: str, array: Array) -> Any:
             f"{name}[{text}] is outside of the array, which has {shape} elements", code="debug.index"
         ) from None
     return tuple(parts)
+
+
+def watched_value(context: Context, what: str) -> tuple[str, int | str, int, Callable[[bytes], str]]:
+    """Return the space, the location and the size in bytes of a value, and a function that returns its bytes as text.
+
+    Errors: UsageError debug.watch, debug.index, debug.memory, debug.register.
+    """
+    digits = context.settings.digits
+
+    def text_as(kind: str) -> Callable[[bytes], str]:
+        width = width_of(kind)
+        dtype = "?" if kind == "pred" else "V16" if width == 16 else f"u{width}"
+        return lambda held: ", ".join(value_text(n, kind, digits) for n in numbers_of(np.frombuffer(held, dtype), kind))
+
+    if what.startswith("%"):
+        value = context.registers.read(what, context.pc, context.thread.warp)
+        return "register", what, value.bits.itemsize, text_as(value.type)
+    found = _ELEMENT.fullmatch(what)
+    if found is not None and found["name"] in context.arrays and found["index"] is not None:
+        named = context.arrays[found["name"]]
+        array = named.read()
+        index = _index(named.name, found["index"], array)
+        element = array[(*index, ...)]
+        if element.ndim:
+            raise UsageError(f"{what} has {element.size} elements; expected one", code="debug.watch")
+        start = named.address + element.__array_interface__["data"][0] - array.__array_interface__["data"][0]
+        return "global", start, array.itemsize, lambda held: number_text(np.frombuffer(held, array.dtype)[0], digits)
+    kind, _, rest = what.partition(" ")
+    if kind == "tensor" and (lane := re.fullmatch(r"(\d+):(\d+)", rest.strip())):
+        return "tensor", int(lane[1]) << 16 | int(lane[2]), 4, text_as("b32")
+    if kind == "mbarrier" and rest:
+        return "shared", _shared_address(context, rest.strip()), 8, _mbarrier_text
+    if kind in SPACES and is_integer(rest.strip()):
+        return kind, read_integer(rest.strip()), 4, text_as("b32")
+    space, start, size = context.memory.variable(what, context.pc, context.thread)
+    return space, start, size or 4, text_as("b32") if size in (0, 4) else bytes.hex
+
+
+def _shared_address(context: Context, text: str) -> int:
+    """Return a shared address: an integer, or a variable with an index of 8-byte elements or an offset in bytes."""
+    if is_integer(text):
+        return read_integer(text)
+    found = re.fullmatch(r"(\w+)(?:\[(\d+)\]|\+(\d+))?", text)
+    if found is None:
+        raise UsageError(
+            f"'{text}' is no mbarrier; expected an address, NAME, NAME[INDEX] or NAME+OFFSET", code="debug.watch"
+        )
+    _, start, _ = context.memory.variable(found[1], context.pc, context.thread)
+    return start + 8 * int(found[2] or 0) + int(found[3] or 0)
+
+
+def _mbarrier_text(held: bytes) -> str:
+    state = MbarrierState.decode(int.from_bytes(held, "little"))
+    return f"phase {state.phase}, lacks {counted(state.arrivals, 'arrival')}, {state.bytes:,} bytes"
 
 
 # Memory -----------------------------------------------------------------------------------------------------------

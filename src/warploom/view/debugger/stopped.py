@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +15,13 @@ from warploom.emulator.warp_splits import unpack
 from warploom.observe.debug.warps import describe_lanes, describe_numbers
 from warploom.runtime.debugging.breakpoints import Change, Stop
 from warploom.runtime.debugging.focus import Executing, place_of
-from warploom.view.debugger.context import Context
+from warploom.view.debugger.context import Context, Watched
 from warploom.view.debugger.results import Result
 from warploom.view.debugger.wording import line_of
 
 _TITLES = {
     "start": "Start of the launch", "step": "Step", "goto": "Moved", "exit": "The thread in focus has left the kernel",
-    "interrupt": "Interrupted", "trap": "Trap", "deadlock": "Deadlock", "end": "End of the launch", "watch": "Watch",
+    "interrupt": "Interrupted", "trap": "Trap", "deadlock": "Deadlock", "end": "End of the launch",
     "finding": "Finding",
 }  # fmt: skip
 
@@ -30,12 +30,14 @@ _TITLES = {
 class Stopped(Result):
     """Stop of a launch: the reason, the moment, the lanes that stopped, and the next instruction.
 
-    `pc` is the next instruction of the thread in focus, or -1 if the thread has left the kernel.
+    `pc` is the next instruction of the thread in focus, or -1 if the thread has left the kernel. `watched` has the
+    watched values by the number of the watch.
     """
 
     stop: Stop
     program: Program
     pc: int
+    watched: Mapping[int, Watched]
 
     def text(self) -> str:
         """Return the reason and the lanes, the instruction, and what a trap, a watch or a finding reports."""
@@ -44,8 +46,10 @@ class Stopped(Result):
     def _lines(self) -> Iterator[str]:
         stop, program = self.stop, self.program
         title = _TITLES.get(stop.reason, "")
-        if stop.breakpoints and not stop.changes:
-            title = f"{title or describe_numbers('Breakpoint', stop.breakpoints)}"
+        if stop.reason == "breakpoint":
+            title = describe_numbers("Breakpoint", stop.breakpoints)
+        elif stop.changes:
+            title = describe_numbers("Watch", [each.watch for each in stop.changes])
         where = f", instruction {stop.number:,} (batch {stop.moment.batch:,})"
         source = None if self.pc < 0 else program.source_line(self.pc)
         lanes = f": {describe_executing(stop.selected)}" if stop.selected else ""
@@ -59,8 +63,11 @@ class Stopped(Result):
             yield f"> {program.line_of(self.pc)}  {line_of(program, self.pc)}"
 
     def _change(self, change: Change) -> Iterator[str]:
-        where = f"{self.program.place_of(change.pc)}, {describe_executing(change.writers)}" if change.pc >= 0 else ""
-        yield f"  watch {change.watch}: {change.old.hex(' ')} -> {change.new.hex(' ')}  {where}".rstrip()
+        watched = self.watched[change.watch]
+        yield f"  {watched.name}: {watched.text(change.old)} -> {watched.text(change.new)}"
+        if change.pc >= 0:
+            place = self.program.place_of(change.pc)
+            yield f"  written by {describe_executing(change.writers)}, {place}: {line_of(self.program, change.pc)}"
 
     def data(self) -> Any:
         """Return the reason, the moment, and the instruction with its line."""
@@ -76,7 +83,7 @@ class Stopped(Result):
 def stopped(context: Context, stop: Stop) -> Stopped:
     """Return a stop with the next instruction of the thread in focus."""
     place = place_of(context.emulator, context.thread.warp, context.thread.lane)
-    return Stopped(stop, context.program, -1 if place is None else place.pc)
+    return Stopped(stop, context.program, -1 if place is None else place.pc, context.watched)
 
 
 def lanes_of(executing: Executing) -> list[int]:
