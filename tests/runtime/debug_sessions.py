@@ -17,12 +17,19 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def session_of(
-    body: str, words: int = 64, *, schedule: str = "eager", grid: int = 1, block: int = 64, text: str = ""
+    body: str,
+    words: int = 64,
+    *,
+    schedule: str = "eager",
+    grid: int = 1,
+    block: int = 64,
+    text: str = "",
+    **options: Any,
 ) -> tuple[DebugSession, np.ndarray[Any, Any]]:
     """Return a session of a small kernel with one output array, and the array."""
     out = np.zeros(words, np.uint32)
     loaded, geometry, arguments = load_launch(text or kernel(body), None, grid, block, (1, 1, 1), None, [out])
-    return DebugSession(cpu.prepare(loaded, geometry, arguments, None, schedule), arguments), out
+    return DebugSession(cpu.prepare(loaded, geometry, arguments, None, schedule), arguments, **options), out
 
 
 def example(name: str, schedule: str) -> DebugSession:

@@ -64,6 +64,11 @@ class WarpSplits:
     Shapes: live_bits (warps,), other arrays (slots,).
     """
 
+    STATE = (
+        "warp", "pc", "epoch", "bits", "status", "point", "calls", "awaited", "points", "live_bits", "extra_slots",
+        "open_points", "_stacks", "_stack_numbers", "_patience",
+    )  # fmt: skip
+
     def __init__(self, warps: int) -> None:
         self.warps = warps
         self.warp = np.arange(warps, dtype=np.intp)  # divergence adds elements after those of the warps

@@ -67,8 +67,9 @@ class Breakpoint:
     """Stop before instructions, for the lanes that a filter and a condition select.
 
     `number` identifies the breakpoint, and `where` is the location that the user named. A hit is a batch with a
-    selected lane. The launch does not stop at the first `ignored` hits. With `log`, it never stops, and each hit calls
-    the function with the record of a stop. A temporary breakpoint is deleted when it has stopped the launch.
+    selected lane. The launch does not stop at the first `ignored` hits from the moment `since` on. With `log`, it never
+    stops, and each hit calls the function with the record of a stop. A temporary breakpoint is deleted when it has
+    stopped the launch.
 
     `moments` restricts the breakpoint to these moments, in ascending order; None stands for all. `findings` are the
     findings of the sanitizer at these moments.
@@ -85,6 +86,7 @@ class Breakpoint:
     enabled: bool = True
     moments: tuple[Moment, ...] | None = None
     findings: tuple[Diagnostic, ...] = ()
+    since: Moment = Moment(-1, 0, 0)
     hits: list[Moment] = field(default_factory=list[Moment])
 
     def select(self, batch: Batch, moment: Moment, flush: Callable[[], None]) -> Lanes | None:
@@ -108,7 +110,7 @@ class Breakpoint:
         place = bisect_left(self.hits, moment)
         if place == len(self.hits) or self.hits[place] != moment:
             insort(self.hits, moment)
-        return place >= self.ignored
+        return moment < self.since or place - bisect_left(self.hits, self.since) >= self.ignored
 
     def count(self, moment: Moment) -> int:
         """Return the number of known hits up to a moment."""

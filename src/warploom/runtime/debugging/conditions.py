@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from warploom.lazy_dataclass import dataclass
 from warploom.runtime.debugging.breakpoints import Breakpoint
 from warploom.runtime.debugging.focus import Moment
+from warploom.runtime.debugging.watches import Watches, changed
 
 if TYPE_CHECKING:
     from warploom.emulator.batch import Batch
@@ -53,7 +54,7 @@ class Target:
 
 
 class Conditions:
-    """Stops at breakpoints, at the target of a movement, and at a request of another thread.
+    """Stops at breakpoints, changes of watched values, the target of a movement, and a request of another thread.
 
     After a stop, `hits` has the breakpoints that have stopped the launch and their lanes, and `at_target`, `has_left`
     and `interrupted` have the other reasons. `describe(pc, batch, lanes)` calls the function of a breakpoint that logs.
@@ -67,6 +68,7 @@ class Conditions:
         target: Target | None,
         request: Event,
         log: Callable[[Breakpoint, int, Batch, Lanes], None],
+        watches: Watches,
     ) -> None:
         self._emulator, self._now, self._target, self._request, self._log = emulator, now, target, request, log
         self._at: dict[int, list[Breakpoint]] = {}
@@ -77,6 +79,9 @@ class Conditions:
         self.pcs = own | self._at.keys()
         self.hits: list[tuple[Breakpoint, Lanes]] = []
         self.at_target = self.has_left = self.interrupted = False
+        self._watches, self._values = watches, watches.values(emulator())
+        if watches.enabled:
+            emulator().batches_per_call = 1
 
     def reached(self, pc: int, batch: Batch) -> bool:
         """Return True to stop before a batch executes an instruction. See `Stops.reached`."""
@@ -96,7 +101,11 @@ class Conditions:
         """Return True to stop after a block. See `Stops.between_blocks`."""
         self.has_left = self._target is not None and self._target.has_left(self._emulator())
         self.interrupted = self._request.is_set()
-        return self.has_left or self.interrupted
+        return self.has_left or self.interrupted or self.has_changed()
+
+    def has_changed(self) -> bool:
+        """Return True if a watched value has changed since the movement began."""
+        return bool(self._watches.enabled) and bool(changed(self._values, self._watches.values(self._emulator())))
 
 
 def any_lane(masks: Sequence[Lanes]) -> Lanes:

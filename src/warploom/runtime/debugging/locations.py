@@ -88,3 +88,27 @@ def beyond_line(program: Program, pc: int, calls: tuple[int, ...], *, into: bool
         seen |= fresh
         pending += fresh
     return frozenset(found)
+
+
+def line_starts(program: Program) -> frozenset[int]:
+    """Return the instructions that a lane may come to from another line, or at the start of the kernel."""
+    keys, before = program.analysis(line_keys), program.analysis(all_preceding)
+    found = {pc for pc, each in enumerate(before) if any(keys[other] != keys[pc] for other in each)}
+    return frozenset(found | {program.entry})
+
+
+def all_preceding(program: Program) -> list[frozenset[int]]:
+    """Return, for each program counter, the instructions that a lane may execute directly before.
+
+    They include calls before the instructions of functions, and returns before those after calls.
+    """
+    found: list[set[int]] = [set() for _ in program.steps]
+    calls = [pc for pc, step in enumerate(program.steps) if step.binding.form.control == "call"]
+    for pc, step in enumerate(program.steps):
+        after = following(program, pc, (), into=True)
+        if step.binding.form.control == "return" and step.function != program.kernel.name:
+            after |= {call + 1 for call in calls}
+        for each in after:
+            if each < len(found):
+                found[each].add(pc)
+    return [frozenset(each) for each in found]

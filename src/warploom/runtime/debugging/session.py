@@ -12,9 +12,9 @@ from warploom.diagnostics.wording import did_you_mean
 from warploom.emulator.faults import Trap
 from warploom.emulator.warp_splits import unpack
 from warploom.observe.debug.conditions import Condition
-from warploom.runtime.debugging.breakpoints import Breakpoint, Stop
+from warploom.runtime.debugging.breakpoints import Breakpoint, Change, Stop
 from warploom.runtime.debugging.conditions import Conditions, Target, any_lane
-from warploom.runtime.debugging.execution import Execution
+from warploom.runtime.debugging.execution import BATCHES_PER_CALL, Execution, Passive
 from warploom.runtime.debugging.focus import (
     BETWEEN,
     Coordinates,
@@ -24,17 +24,19 @@ from warploom.runtime.debugging.focus import (
     Place,
     executing,
     focus_on,
-    now,
     number_of,
     place_of,
     warp_of,
 )
 from warploom.runtime.debugging.locations import beyond_line, exits, find_instructions, following, waits
+from warploom.runtime.debugging.reverse import previous_stop, previous_visit
+from warploom.runtime.debugging.watches import Watch, Watches, make_watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from warploom.emulator.batch import Batch
+    from warploom.emulator.faults import RunError
     from warploom.emulator.program import Program
     from warploom.isa.model.semantics import Lanes
     from warploom.runtime import cpu
@@ -58,7 +60,9 @@ class DebugSession(Execution):
         self.program: Program = launch.request.program
         self._focus = Focus((0, 0, 0), 0)
         self._stop: Stop | None = None
+        self._first = Moment(0, 0, BETWEEN)
         self._breakpoints: dict[int, Breakpoint] = {}
+        self._watches: dict[int, Watch] = {}
         self._last_number = 0
         self._request = Event()
 
@@ -73,11 +77,6 @@ class DebugSession(Execution):
     def focus(self) -> Focus:
         """Thread to which steps belong."""
         return self._focus
-
-    @property
-    def moment(self) -> Moment:
-        """Moment at which the launch has stopped. Requires a movement."""
-        return now(self.state, self.waves.number)
 
     @property
     def warp(self) -> int:
@@ -139,18 +138,53 @@ class DebugSession(Execution):
         self._breakpoints[found.number] = found
         return found
 
+    @property
+    def watches(self) -> tuple[Watch, ...]:
+        """All watches, by number."""
+        return tuple(self._watches.values())
+
+    def watch(self, space: str, where: int | str, size: int = 4) -> Watch:
+        """Add a watch, and return it. The launch stops after an instruction or a batch that changes the value.
+
+        `space` is "global", "shared", "local", "tensor" or "register". `where` is an address, which in tensor memory
+        has the lane in its upper 16 bits, or the name of a register of the lane in focus. The memory is that of the
+        thread in focus. An mbarrier is a value of 8 bytes in shared memory. While there are watches, native code
+        executes one batch at a time. A write of an equal value is no change. Units: `size` in bytes.
+
+        Errors: UsageError debug.watch, debug.memory, debug.register; debug.focus if the CTA in focus is not resident.
+        """
+        self._begin()
+        place = place_of(self.state, self.warp, self._focus.lane)
+        pc = self.program.entry if place is None else place.pc
+        found = make_watch(self._last_number + 1, space, where, size, self._focus, pc)
+        if space != "tensor":  # columns may be allocated later
+            found.read(self.state, self.warp)
+        self._last_number += 1
+        self._watches[found.number] = found
+        return found
+
     def delete(self, number: int | None = None) -> None:
-        """Delete a breakpoint, or all of them. Errors: UsageError debug.breakpoint for an unknown number."""
+        """Delete a breakpoint or a watch, or all of them.
+
+        Errors: UsageError debug.breakpoint for an unknown number.
+        """
         for each in self._chosen(number):
-            del self._breakpoints[each.number]
+            self._breakpoints.pop(each.number, None)
+            self._watches.pop(each.number, None)
 
     def enable(self, number: int | None = None) -> None:
-        """Enable a breakpoint, or all of them. Errors: UsageError debug.breakpoint for an unknown number."""
+        """Enable a breakpoint or a watch, or all of them.
+
+        Errors: UsageError debug.breakpoint for an unknown number.
+        """
         for each in self._chosen(number):
             each.enabled = True
 
     def disable(self, number: int | None = None) -> None:
-        """Disable a breakpoint, or all of them. Errors: UsageError debug.breakpoint for an unknown number."""
+        """Disable a breakpoint or a watch, or all of them.
+
+        Errors: UsageError debug.breakpoint for an unknown number.
+        """
         for each in self._chosen(number):
             each.enabled = False
 
@@ -159,17 +193,21 @@ class DebugSession(Execution):
 
         Errors: UsageError debug.breakpoint for an unknown number.
         """
+        self._begin()
         (found,) = self._chosen(number)
-        hits = 0 if self._stop is None else found.count(self._stop.moment)
-        found.ignored = hits + max(count, 0)
+        if not isinstance(found, Breakpoint):
+            raise UsageError(f"{number} is a watch, which has no count of hits", code="debug.breakpoint")
+        now = self.moment
+        found.ignored, found.since = max(count, 0), now._replace(pc=now.pc + 1)
 
-    def _chosen(self, number: int | None) -> tuple[Breakpoint, ...]:
+    def _chosen(self, number: int | None) -> tuple[Breakpoint | Watch, ...]:
+        known: dict[int, Breakpoint | Watch] = {**self._breakpoints, **self._watches}
         if number is None:
-            return self.breakpoints
-        if number not in self._breakpoints:
-            known = ", ".join(map(str, self._breakpoints)) or "none"
-            raise UsageError(f"there is no breakpoint {number}; known: {known}", code="debug.breakpoint")
-        return (self._breakpoints[number],)
+            return tuple(known.values())
+        if number not in known:
+            numbers = ", ".join(map(str, sorted(known))) or "none"
+            raise UsageError(f"there is no breakpoint {number}; known: {numbers}", code="debug.breakpoint")
+        return (known[number],)
 
     # Movements --------------------------------------------------------------------------------------------
 
@@ -222,6 +260,58 @@ class DebugSession(Execution):
         target.pcs = pcs
         return self._move(target)
 
+    def goto(self, where: int | str | Moment) -> Stop:
+        """Go to the first instruction with at least a number, to a moment, or to the "start" or the "end".
+
+        Breakpoints and watches do not stop this movement.
+
+        Errors: UsageError debug.goto for another word; debug.history if the launch cannot go back.
+        """
+        self._begin()
+        if where == "start":
+            self.go_to(self._first)
+        elif where == "end":
+            self.run(Passive())
+        elif isinstance(where, Moment):
+            self.go_to(where)
+        elif isinstance(where, int):
+            self.go_to_number(where)
+        else:
+            raise UsageError(f"cannot go to '{where}'; expected a number, start or end", code="debug.goto")
+        return self._ended() if self.waves.is_over else self._arrived("goto")
+
+    def reverse_step(self, unit: str = "instruction", count: int = 1) -> Stop:
+        """Go back to the previous instruction, line or barrier of the thread in focus, `count` times.
+
+        In the middle of a line, the first step goes to the start of the line. The movement has the reason "start" and
+        does not move if the thread has executed too little. Breakpoints do not stop it.
+
+        Errors: as `step`; debug.history if the launch cannot go back.
+        """
+        return self._reverse(unit, count, into=True)
+
+    def reverse_next(self, unit: str = "instruction", count: int = 1) -> Stop:
+        """Go back as `reverse_step` does, without stops in functions that the thread has called."""
+        return self._reverse(unit, count, into=False)
+
+    def reverse_resume(self, count: int = 1) -> Stop:
+        """Go back to the `count`-th last stop of a breakpoint or a watch, or to the start of the launch.
+
+        The stops are those of `resume`. Breakpoints that log do not stop the movement.
+
+        Errors: UsageError debug.history if the launch cannot go back.
+        """
+        self._begin()
+        _check_count(count)
+        watches = Watches(self._watches.values())
+        found = previous_stop(self, self.breakpoints, watches, count)
+        if found is None:
+            self.go_to(self._first)
+            return self._arrived("start")
+        self._return_to(found, watches)
+        hits = [each for each in self.breakpoints if found in each.hits and each.enabled and each.log is None]
+        return self._arrived("breakpoint" if hits else "watch", hits, watches.changes)
+
     def interrupt(self) -> None:
         """Request a stop from another thread. The present movement then ends soon, between two batches."""
         self._request.set()
@@ -232,13 +322,13 @@ class DebugSession(Execution):
         if self._stop is None:
             first = _First(self.program.entry)
             self.run(first)
-            self._stop = self._record("start", ())
+            self._first = self.moment
+            self._arrived("start")
 
     def _repeat(self, count: int, move: Callable[[], Stop], reasons: tuple[str, ...]) -> Stop:
         """Repeat a movement while it ends for one of some reasons. Return the last stop."""
         self._begin()
-        if count < 1:
-            raise UsageError(f"the count is {count}; expected at least 1", code="debug.count")
+        _check_count(count)
         stop = move()
         for _ in range(count - 1):
             if stop.reason not in reasons:
@@ -254,8 +344,7 @@ class DebugSession(Execution):
 
     def _target(self, unit: str, *, into: bool) -> Target:
         """Return the target of a step of the thread in focus."""
-        if unit not in UNITS:
-            raise UsageError(f"unknown unit '{unit}'", code="debug.unit", hint=did_you_mean(unit, UNITS, "'"))
+        _check_unit(unit)
         place, program = self._place(), self.program
         pc, calls = place.pc, place.calls
         depth = None if into else len(calls)
@@ -270,30 +359,74 @@ class DebugSession(Execution):
         origin = pc if place.has_come and pc not in after else -1
         return Target(self.warp, self._focus.lane, pcs, program.analysis(exits), depth, origin, after)
 
+    def _reverse(self, unit: str, count: int, *, into: bool) -> Stop:
+        self._begin()
+        _check_count(count)
+        _check_unit(unit)
+        found = previous_visit(self, self.warp, self._focus.lane, unit, count, into=into)
+        if found is None:
+            return self._arrived("start")
+        self.go_to(found)
+        return self._arrived("step")
+
     def _move(self, target: Target | None) -> Stop:
         """Run until a condition is true, and return the stop."""
         self._begin()
         self._request.clear()
+        began, watches = self.moment, Watches(self._watches.values())
         conditions = Conditions(
-            lambda: self.state, self._moment_at, self._breakpoints.values(), target, self._request, self._log
+            lambda: self.state, self._moment_at, self._breakpoints.values(), target, self._request, self._log, watches
         )  # fmt: skip
         stopped = self.run(conditions)
+        self.state.batches_per_call = BATCHES_PER_CALL
+        if conditions.has_changed() and self._locate(began, watches):
+            return self._arrived("watch", (), watches.changes)
         if not stopped:
-            error = self.waves.error
-            reason = "end" if error is None else "trap" if isinstance(error, Trap) else "deadlock"
-            self._stop = self._record(reason, ())
-        elif conditions.hits:
-            found = [each for each, _ in conditions.hits]
-            reason = "finding" if any(each.findings for each in found) else "breakpoint"
-            lanes = any_lane([each for _, each in conditions.hits])
-            self._stop = self._record(reason, found, lanes)
-            for each in found:
-                if each.temporary:
-                    del self._breakpoints[each.number]
-        else:
-            reason = "step" if conditions.at_target else "exit" if conditions.has_left else "interrupt"
-            self._stop = self._record(reason, ())
-        return self._stop
+            self.run(Passive())
+            return self._ended()
+        found = [each for each, _ in conditions.hits]
+        if not found:
+            return self._arrived(
+                "step" if conditions.at_target else "exit" if conditions.has_left else "interrupt"
+            )  # fmt: skip
+        for each in found:
+            if each.temporary:
+                del self._breakpoints[each.number]
+        reason = "finding" if any(each.findings for each in found) else "breakpoint"
+        return self._arrived(reason, found, (), any_lane([each for _, each in conditions.hits]))
+
+    def _locate(self, began: Moment, watches: Watches) -> bool:
+        """Return to the first change of a watched value after the moment `began`, in the present batch."""
+        if not self.can_go_back:
+            return False
+        self.go_to(max(began, Moment(self.waves.number, self.state.state.counters.batches, BETWEEN)))
+        return watches.locate(self) is not None
+
+    def _return_to(self, moment: Moment, watches: Watches) -> None:
+        """Go to a moment. If a watched value changes directly before it, set `Watches.changes`."""
+        batch = moment.batch - (moment.pc == BETWEEN)
+        if watches.enabled:
+            self.go_to(moment._replace(batch=batch, pc=BETWEEN))
+            while (change := watches.locate(self)) is not None and change < moment:
+                pass
+            if change == moment:
+                return
+            watches.changes = ()
+        self.go_to(moment)
+
+    def _ended(self) -> Stop:
+        """Return the stop at the end of the launch. Before a trap, go back to the instruction at fault."""
+        error = self.waves.error
+        if error is None:
+            return self._arrived("end")
+        if not isinstance(error, Trap):
+            return self._arrived("deadlock")
+        if self.can_go_back:
+            self.go_to(Moment(self.waves.number, self.state.state.counters.batches, BETWEEN))
+            before, last = self.moment, _Last(self)
+            self.run(last)
+            self.go_to(last.moment or before)
+        return self._arrived("trap", error=error)
 
     def _moment_at(self, pc: int) -> Moment:
         """Return the moment before the executing batch executes an instruction."""
@@ -311,8 +444,15 @@ class DebugSession(Execution):
             Stop("breakpoint", self._moment_at(pc), number, pc, every, chosen, (breakpoint.number,))
         )  # fmt: skip
 
-    def _record(self, reason: str, found: list[Breakpoint] | tuple[()], lanes: Lanes | None = None) -> Stop:
-        """Return the record of the present stop, and move the focus to a thread that has stopped."""
+    def _arrived(
+        self,
+        reason: str,
+        found: Sequence[Breakpoint] = (),
+        changes: tuple[Change, ...] = (),
+        lanes: Lanes | None = None,
+        error: RunError | None = None,
+    ) -> Stop:
+        """Record the present stop, and move the focus to a thread that has stopped."""
         emulator, moment, block = self.state, self.moment, self.state.interrupted
         every = chosen = ()
         if block is not None:
@@ -324,11 +464,11 @@ class DebugSession(Execution):
             self._follow(warps, mask if lanes is None else lanes)
         elif warp_of(emulator, self._focus) is None:
             self._focus = focus_on(emulator, 0, 0)
-        findings = tuple(each for one in found for each in one.findings)
-        return Stop(
-            reason, moment, number_of(emulator), moment.pc if block is not None else BETWEEN, every, chosen,
-            tuple(each.number for each in found), (), findings, self.waves.error,
+        self._stop = Stop(
+            reason, moment, number_of(emulator), moment.pc, every, chosen, tuple(each.number for each in found),
+            changes, tuple(finding for each in found for finding in each.findings), error or self.waves.error,
         )  # fmt: skip
+        return self._stop
 
     def _follow(self, warps: list[int], lanes: Lanes) -> None:
         """Move the focus if its warp is not among those that have stopped, or if its lane is not."""
@@ -340,6 +480,29 @@ class DebugSession(Execution):
         if not stopped[warp][lane]:
             lane = int(np.argmax(stopped[warp]))
         self._focus = focus_on(self.state, warp, lane)
+
+
+def _check_count(count: int) -> None:
+    if count < 1:
+        raise UsageError(f"the count is {count}; expected at least 1", code="debug.count")
+
+
+def _check_unit(unit: str) -> None:
+    if unit not in UNITS:
+        raise UsageError(f"unknown unit '{unit}'", code="debug.unit", hint=did_you_mean(unit, UNITS, "'"))
+
+
+class _Last(Passive):
+    """Moment of the last instruction that a batch comes to."""
+
+    def __init__(self, session: DebugSession) -> None:
+        self.pcs = frozenset(range(len(session.program.steps)))
+        self.moment: Moment | None = None
+        self._session = session
+
+    def reached(self, pc: int, batch: Batch) -> bool:
+        self.moment = Moment(self._session.waves.number, self._session.state.state.counters.batches, pc)
+        return False
 
 
 class _First:
