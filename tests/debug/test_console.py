@@ -49,7 +49,7 @@ def test_words_are_completed(tmp_path: Path) -> None:
         terminal.read()
         terminal.write("breakp\t")
         terminal.read("breakpoints ")
-        assert terminal.run("") == "there is no breakpoint\n"
+        assert terminal.run("") == "there is no breakpoint and no watch\n"
 
 
 def test_an_interrupt_pauses_the_launch(tmp_path: Path) -> None:

@@ -119,6 +119,7 @@ def breakpoints(context: Context) -> Result:
         name, state = context.watched[watch.number].name, "" if watch.enabled else "disabled"
         rows.append((str(watch.number), f"watch {name}", "", "", "", "", state))
     columns = ("number", "where", "location", "within", "condition", "hits", "state")
+    rows.sort(key=lambda row: int(row[0]))
     return Table(columns, tuple(rows), empty="there is no breakpoint and no watch")
 
 
