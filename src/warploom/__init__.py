@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from warploom.runtime.sessions.session import Session as Session
     from warploom.runtime.structures import Struct as Struct
     from warploom.runtime.toml import LaunchFileError as LaunchFileError
+    from warploom.view.debugger.api import Debugger as Debugger
+    from warploom.view.debugger.api import debug as debug
     from warploom.view.explain import explain as explain
     from warploom.view.report import report as report
 
@@ -73,6 +75,7 @@ _MODULES = {
     "warploom.runtime.sessions.session": "Session",
     "warploom.runtime.structures": "Struct",
     "warploom.runtime.toml": "LaunchFileError",
+    "warploom.view.debugger.api": "Debugger debug",
     "warploom.view.explain": "explain",
     "warploom.view.report": "report",
 }

@@ -72,7 +72,7 @@ def test_the_architecture_has_one_option_name() -> None:
     options = {words: set(parser._option_string_actions) for words, parser in COMMANDS.items()}
     assert not any({"--target", "--targets", "--gpu-name"} & found for found in options.values())
     with_arch = {words for words, found in options.items() if "--arch" in found}
-    assert with_arch == {("check",), ("run",), ("sanitize",), ("report",), ("lower",), ("replay",)}
+    assert with_arch == {(word,) for word in ("check", "run", "sanitize", "debug", "report", "lower", "replay")}
 
 
 @pytest.mark.parametrize(

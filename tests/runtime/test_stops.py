@@ -24,7 +24,7 @@ from warploom.emulator.grid_dependencies import Overlap
 from warploom.emulator.loader import load
 from warploom.runtime import cpu
 from warploom.runtime.api import load_launch
-from warploom.runtime.debugging import session
+from warploom.runtime.debugging import execution
 from warploom.runtime.debugging.session import DebugSession
 from warploom.runtime.launchfile import read_launch_file
 
@@ -174,7 +174,7 @@ def test_stops_in_random_programs(monkeypatch: pytest.MonkeyPatch, text: str) ->
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("batches", [1, 7])
 def test_stops_between_blocks(batches: int, schedule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "BATCHES_PER_CALL", batches)
+    monkeypatch.setattr(execution, "BATCHES_PER_CALL", batches)
     launch = corpus("gemm_f16_tma_persistent_ws0_sm90.ptx", schedule)
     (found,) = check(launch, monkeypatch, (Blocks,))
     if schedule == "eager" and batches == 1:
@@ -190,7 +190,7 @@ def test_conditions_that_are_never_true(schedule: str, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("name", sorted(LAUNCHES)[::3])
 def test_the_order_does_not_depend_on_observers(name: str, schedule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "BATCHES_PER_CALL", 1)
+    monkeypatch.setattr(execution, "BATCHES_PER_CALL", 1)
     plain: list[dict[Any, Any]] = []
     for options in ({}, {"sanitize": True}, {"trace": True}, {"profile": True}):
         _, (found,) = outcomes(handwritten(name, schedule=schedule, **options), Blocks)

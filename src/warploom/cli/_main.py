@@ -17,6 +17,7 @@ from warploom.cli import (
     capture,
     check,
     completion,
+    debug,
     explain,
     init,
     layout,
@@ -34,7 +35,7 @@ from warploom.diagnostics import UsageError, WarploomError, render
 from warploom.diagnostics.wording import os_reason
 
 _COMMANDS = (
-    check, run, sanitize, exec_, capture, replay, report, init, lower, author, explain, layout, bench, tune, lsp,
+    check, run, sanitize, debug, exec_, capture, replay, report, init, lower, author, explain, layout, bench, tune, lsp,
     completion,
 )  # fmt: skip
 

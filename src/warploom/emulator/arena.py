@@ -39,6 +39,8 @@ class Arena:
     the heap is one more range of `starts`, `ends` and `state` after those of the segments.
     """
 
+    STATE = ("bytes", "starts", "ends", "state")
+
     def __init__(self) -> None:
         self.segments: list[Segment] = []
         self.heap: Heap | None = None

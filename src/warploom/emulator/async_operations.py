@@ -61,6 +61,8 @@ class _Deferred:
 class _Copy:
     """Queued bulk copy of one lane."""
 
+    STATE = ()
+
     request: Any
     position: int  # index of the lane's warp in the arrays of the request
     lane: int
@@ -78,6 +80,8 @@ class AsyncOperations:
 
     `make_batch(warps, mask)` returns the batch with which an operation is executed.
     """
+
+    STATE = ("committed", "bulk_groups", "queues", "copies", "deferred", "issued", "_completed")
 
     def __init__(
         self, state: State, copies: CopyExecutor, tensor: TensorPipeline, schedule: Schedule,

@@ -22,6 +22,8 @@ class Barriers:
     and then starts anew.
     """
 
+    STATE = ("arrived", "expected", "cluster_phase", "cluster_joined", "_parts", "_votes", "uses_clusters")
+
     def __init__(self, state: State, events: Dispatcher) -> None:
         self.state = state
         self._on_barrier = events.handler(Barrier)

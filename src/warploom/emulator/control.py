@@ -35,6 +35,8 @@ class Control:
     some of their lanes have left the kernel.
     """
 
+    STATE = ("_members", "_aligned")
+
     state: State
     program: Program
     linked: Sequence[Linked]

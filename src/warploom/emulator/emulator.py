@@ -11,22 +11,11 @@ from warploom.emulator.accumulators import Accumulators
 from warploom.emulator.arena import Arena
 from warploom.emulator.async_operations import AsyncOperations
 from warploom.emulator.barriers import Barriers
-from warploom.emulator.blocks import continues_multiplication, instructions_of_forms
+from warploom.emulator.blocks import continues_multiplication
 from warploom.emulator.bounded_waits import AHEAD, leads_to
 from warploom.emulator.bulk_copies import CopyExecutor
 from warploom.emulator.control import Control
-from warploom.emulator.events import (
-    BlockEnd,
-    BlockStart,
-    Complete,
-    Exit,
-    Guard,
-    Issue,
-    Launch,
-    Reads,
-    Resident,
-    Suspend,
-)
+from warploom.emulator.events import BlockEnd, BlockStart, Exit, Guard, Launch, Reads, Resident, Suspend
 from warploom.emulator.executable import Executable
 from warploom.emulator.faults import Fault, Trap
 from warploom.emulator.grid_dependencies import GridDependencies, Pause
@@ -34,7 +23,8 @@ from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
 from warploom.emulator.native.code_table import BATCH_COST, OVERDUE_STEPS
 from warploom.emulator.native.context import Stop
-from warploom.emulator.native.engine import NativeEngine, Observed
+from warploom.emulator.native.engine import NativeEngine
+from warploom.emulator.native.observed import Observed
 from warploom.emulator.native.reporter import Reporter
 from warploom.emulator.observers import Dispatcher, InstructionHandler
 from warploom.emulator.output import Output
@@ -71,6 +61,8 @@ class Emulator:
     progress and calls `Stops.between_blocks`. `interrupted` is the block in which the last call of `run` has stopped,
     or None. `stops` are those of `stop_at`.
     """
+
+    STATE = ("steps", "ctas_done", "batch", "interrupted", "_delays", "_first_batch")
 
     def __init__(self, request: Request, executable: Executable, arena: Arena, segments: dict[str, int]) -> None:
         program = request.program
@@ -157,7 +149,9 @@ class Emulator:
         self._on_exit_of = events.handler(Exit)
         self._reporter: Reporter | None = None
         if self.native is not None:
-            self.native.observe(self._observed() if events.observers else Observed())
+            self.native.observe(
+                Observed.by(events, self.program, self._instructions, self._guards) if events.observers else Observed()
+            )
             self.native.count_executions(self._executions)
             self.native.allow_multiplications(request.pool is None)
             if events.observers:
@@ -169,14 +163,6 @@ class Emulator:
             state.on_suspend = lambda batch, which, status, repeats: on_suspend(
                 Suspend(state.pc, batch, which, status, repeats)
             )
-
-    def _observed(self) -> Observed:
-        """Return the program counters of the instructions for which observers may get an event."""
-        found = self.program.analysis(instructions_of_forms)
-        pcs = frozenset(pc for form, uses in found.items() if self.events.observes(form) for pc in uses)
-        blocks = self._on_block_start is not None or self._on_block_end is not None
-        issues = self.events.handler(Issue) is not None or self.events.handler(Complete) is not None
-        return Observed(pcs, frozenset(self._instructions), frozenset(self._guards), blocks, issues)
 
     def _create_components(self, request: Request, arena: Arena) -> None:
         state, program, events = self.state, self.program, self.events

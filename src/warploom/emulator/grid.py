@@ -27,6 +27,8 @@ class Grid:
     Units: shared memory in bytes.
     """
 
+    STATE = ("ticks",)
+
     grid: Extents
     block: Extents
     cluster: Extents

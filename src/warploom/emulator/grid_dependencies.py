@@ -74,6 +74,8 @@ class GridDependencies:
     `is_last` is True in the last wave of the grid. `has_triggered` is True after the pause for the dependent grid.
     """
 
+    STATE = ("_triggered", "has_triggered", "is_last", "_end_of_slice")
+
     def __init__(self, state: State, events: Dispatcher) -> None:
         self.state = state
         self._on_control = events.handler(GridControl)

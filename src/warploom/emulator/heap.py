@@ -29,6 +29,8 @@ class Heap:
     most uses of freed memory are found.
     """
 
+    STATE = ("_used_end", "_starts", "_sizes", "_live", "changes")
+
     def __init__(self, segments: Segments, first: int, start: int, size: int = HEAP_BYTES) -> None:
         self._segments = segments
         self._first = first

@@ -162,6 +162,8 @@ class Mbarriers:
     `bounded` has the program counters of waits in loops that give up after a number of iterations.
     """
 
+    STATE = ("sites", "log", "_first_returns", "_several", "_retries", "_expired", "_sites")
+
     def __init__(
         self, state: State, memory: Memory, schedule: Schedule, events: Dispatcher, bounded: frozenset[int]
     ) -> None:  # fmt: skip

@@ -61,6 +61,8 @@ def _exchange(
 class Memory:
     """Global, shared and local memory of the resident CTAs."""
 
+    STATE = ("local", "is_watched", "_watcher", "_on_access")
+
     def __init__(self, state: State, arena: Arena, shared_bytes: int, local_bytes: int, events: Dispatcher) -> None:
         self.state = state
         self.arena = arena

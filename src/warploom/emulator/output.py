@@ -16,6 +16,8 @@ class Output:
     limit and all later ones in this order print nothing.
     """
 
+    STATE = ("_texts", "_size", "_end")
+
     def __init__(self, limit: int = MOST_BYTES) -> None:
         self._limit = limit
         self._texts: dict[int, list[bytes]] = {}  # by linear index of the CTA

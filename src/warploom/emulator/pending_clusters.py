@@ -19,6 +19,8 @@ class PendingClusters:
     as a GPU may do. If it is None, a request cancels the first cluster.
     """
 
+    STATE = ("_numbers",)
+
     def __init__(self, waves: Waves, random: Random | None) -> None:
         self.random = random
         self.grid: Grid = waves.grid

@@ -35,6 +35,8 @@ def registers_at_entry(program: Program) -> int:
 class RegisterPools:
     """Registers of each warp, and free registers in the pool of each CTA, counted per thread."""
 
+    STATE = ("held", "free", "waiting")
+
     def __init__(self, state: State, entry: int, events: Dispatcher) -> None:
         self.state = state
         self._on_allocate = events.handler(Allocate)

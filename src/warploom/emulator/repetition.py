@@ -63,6 +63,11 @@ class Repetition:
     `recording` is set.
     """
 
+    STATE = (
+        "recording", "is_quiet", "without_exit", "blocks", "accesses", "due", "_span", "_began", "_snapshot",
+        "_limit", "_sample", "_compared", "_changed", "_is_loud", "_completed", "_allocated", "_written",
+    )  # fmt: skip
+
     def __init__(
         self, state: State, program: Program, linked: Sequence[Linked], components: Components, deterministic: bool
     ) -> None:
@@ -269,7 +274,7 @@ class Repetition:
         return {pc for first in self.blocks for pc in range(first, self.program.block_end[first])}
 
     def _on_access(self, event: Access) -> None:
-        self._compare_written()
+        self.compare_written()
         if event.kind != "write" and event.space != "local":
             self.accesses[event.pc, int(event.location.warp[0])] = event
         if event.kind != "read" and event.space != "local":
@@ -277,13 +282,14 @@ class Repetition:
             index = event.index[event.lanes][:, None] + np.arange(event.size)
             self._written.append((array, index, array[index]))
 
-    def _compare_written(self) -> None:
+    def compare_written(self) -> None:
+        """Find out if the recorded writes up to now have changed memory."""
         self._changed = self._changed or any((array[index] != old).any() for array, index, old in self._written)
         self._written.clear()
 
     def _is_changed(self) -> bool:
         """Return True if the recorded batches changed memory or the state of other warps."""
-        self._compare_written()
+        self.compare_written()
         completed = self.components.asynchronous.completed != self._completed
         return self._changed or completed or self._is_loud or self._heap_changes() != self._allocated
 

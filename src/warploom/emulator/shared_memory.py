@@ -38,6 +38,8 @@ class SharedMemory:
     CTA c owns `bytes[c * stride : c * stride + size]`.
     """
 
+    STATE = ("bytes", "exited")
+
     def __init__(self, topology: Topology, size: int) -> None:
         self.rank = topology.rank
         self.cluster_size = topology.cluster_size

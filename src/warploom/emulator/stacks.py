@@ -19,6 +19,8 @@ class Stacks:
     `saved[d]` has the stack pointer of each thread at its call of a function from call depth d.
     """
 
+    STATE = ("pointers", "saved")
+
     def __init__(self, warps: int, local_bytes: int) -> None:
         self.end = local_bytes
         self.pointers: NDArray[np.uint64] = np.full((warps, 32), local_bytes, np.uint64)

@@ -28,6 +28,11 @@ class Counters:
     `executions` and `seconds` belong to the instructions that the interpreter executes, by program counter.
     """
 
+    STATE = (
+        "instructions", "by_family", "macs", "batches", "positions", "spent", "native_calls", "native_seconds",
+        "executions", "seconds",
+    )  # fmt: skip
+
     instructions: int = 0
     by_family: Counter[str] = field(default_factory=Counter[str])
     macs: int = 0
@@ -76,6 +81,10 @@ class State:
     `files` contains the register files by width in bits. Shapes: each file (registers, warps, 32), carry (warps, 32),
     live_warps (CTAs,).
     """
+
+    STATE = (
+        "files", "carry", "pc", "recent", "run_length", "continues_run", "moved", "origin", "random", "live_warps",
+    )  # fmt: skip
 
     def __init__(self, grid: Grid, topology: Topology, files: dict[int, Array], kernel: str) -> None:
         self.grid = grid

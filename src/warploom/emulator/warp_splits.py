@@ -64,6 +64,11 @@ class WarpSplits:
     Shapes: live_bits (warps,), other arrays (slots,).
     """
 
+    STATE = (
+        "warp", "pc", "epoch", "bits", "status", "point", "calls", "awaited", "points", "live_bits", "extra_slots",
+        "open_points", "_stacks", "_stack_numbers", "_patience",
+    )  # fmt: skip
+
     def __init__(self, warps: int) -> None:
         self.warps = warps
         self.warp = np.arange(warps, dtype=np.intp)  # divergence adds elements after those of the warps
@@ -121,7 +126,11 @@ class WarpSplits:
 
     def call_stack(self, slot: int) -> tuple[int, ...]:
         """Return the program counters of the open calls of a warp split, the outermost call first."""
-        return self._stacks[int(self.calls[slot])]
+        return self.stack(int(self.calls[slot]))
+
+    def stack(self, number: int) -> tuple[int, ...]:
+        """Return the program counters of the open calls in a call stack with an index (see `calls`)."""
+        return self._stacks[number]
 
     def _calls(self, stack: tuple[int, ...]) -> int:
         """Return the index of a call stack."""

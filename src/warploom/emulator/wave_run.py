@@ -25,9 +25,12 @@ class WaveRun:
 
     Call `advance` until it returns None, and then `result`. The emulator keeps the state of the launch until `result`.
 
-    `number` is the number of the last wave that has started. `is_over` is True after the last wave, and after a trap or
-    a deadlock, which is then `error`.
+    `number` is the number of the last wave that has started, and `is_resident` is True until its end. `is_over` is True
+    after the last wave, and after a trap or a deadlock, which is then `error`. `pending` are the clusters that have not
+    started, if running clusters may cancel them.
     """
+
+    STATE = ("number", "is_over", "error", "is_resident", "_total", "_done")
 
     def __init__(
         self, request: Request, arena: Arena, segments: dict[str, int], progress: Report | None = None
@@ -43,13 +46,13 @@ class WaveRun:
         self.number = self.waves.numbers.start - 1
         self.is_over = False
         self.error: RunError | None = None
-        self._is_resident = False  # True while CTAs of a wave are resident
+        self.is_resident = False
         self._total, self._done = self.waves.ctas, 0  # numbers of CTAs; `_done` counts those of earlier waves
         self._delays = request.schedule.kind == "lazy" and any(program.analysis(inter_cta_communication))
-        self._pending: PendingClusters | None = None
+        self.pending: PendingClusters | None = None
         if program.analysis(cancels_clusters):
             random = emulator.state.random if request.schedule.kind == "random" else None
-            self._pending = emulator.asynchronous.executor.pending = PendingClusters(self.waves, random)
+            self.pending = emulator.asynchronous.executor.pending = PendingClusters(self.waves, random)
 
     def advance(self) -> Pause | None:
         """Run until the launch pauses or ends. Return the reason of the pause, or None after the end.
@@ -72,7 +75,7 @@ class WaveRun:
     def _run(self) -> Pause | None:
         """Run until the launch pauses, or return None at the end of the last wave or after an error."""
         emulator = self.emulator
-        while self._is_resident or self._start_wave():
+        while self.is_resident or self.start_wave():
             try:
                 if (pause := emulator.run(self._report)) is not None:
                     return pause
@@ -82,12 +85,12 @@ class WaveRun:
                 break
             self._done += emulator.ctas_done
             emulator.ctas_done = 0
-            self._is_resident = False
+            self.is_resident = False
         return None
 
-    def _start_wave(self) -> bool:
+    def start_wave(self) -> bool:
         """Make the CTAs of the next wave resident. Return False if there is none."""
-        pending, numbers = self._pending, self.waves.numbers
+        pending, numbers = self.pending, self.waves.numbers
         if self.number + 1 == numbers.stop:
             return False
         if pending is not None and not len(pending):
@@ -101,7 +104,7 @@ class WaveRun:
             self.emulator.start(self.number, not len(pending), ctas)
         if self._delays:
             self.emulator.delay_first_clusters()
-        self._is_resident = True
+        self.is_resident = True
         self._report()
         return True
 

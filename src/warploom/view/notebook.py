@@ -104,7 +104,7 @@ def _span(kind: str, text: str) -> str:
 # Tables -----------------------------------------------------------------------------------------------------------
 
 
-def _table(rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> str:
+def html_table(rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> str:
     """Return an HTML table with the column headings `heads`. The first cell of a row is its heading."""
     top = "".join(f'<th scope="col" style="{_LEFT if k == 0 else _RIGHT}">{head}</th>' for k, head in enumerate(heads))
     lines = [f"<tr>{top}</tr>"] if heads else []
@@ -160,10 +160,10 @@ def run(done: Run) -> str:
     """Return the statistics and findings of a run as HTML, with a table of its trace."""
     stats = done.stats
     counts = sorted(stats.instructions.items(), key=lambda item: (-item[1], item[0]))
-    parts = [_table([("CTAs", f"{stats.ctas:,}"), ("multiply-adds", f"{stats.macs:,}")])]
+    parts = [html_table([("CTAs", f"{stats.ctas:,}"), ("multiply-adds", f"{stats.macs:,}")])]
     if counts:
         rows = [(escape(family), f"{count:,}", _bar(count / counts[0][1])) for family, count in counts]
-        parts.append(_table(rows, ("family", "warp instructions", "")))
+        parts.append(html_table(rows, ("family", "warp instructions", "")))
     parts += map(finding, done.findings)
     if done.trace is not None:
         parts.append(waits(done.trace))
@@ -186,7 +186,7 @@ def waits(trace: Trace) -> str:
         share = waited / max(ran + waited, 1)
         rows.append((f"warp {warp}", f"{ran:,}", f"{waited:,}", f"{share:.0%}", _bar(share)))
     cta = f", CTA {trace.ctas[0].number}" if trace.ctas else ""
-    table = _table(rows, ("warp", "steps running", "steps waiting", "waits", ""))
+    table = html_table(rows, ("warp", "steps running", "steps waiting", "waits", ""))
     return _titled(f"Trace of {escape(trace.kernel)}{cta}", table)
 
 
@@ -227,7 +227,7 @@ def descriptor(found: Descriptor | InstructionDescriptor) -> str:
 
     rows = [(field.name.replace("_", " "), str(getattr(found, field.name))) for field in fields(found)]
     digits = 16 if isinstance(found, Descriptor) else 8
-    return _titled(f"Descriptor <code>0x{found.encode():0{digits}x}</code>", _table(rows))
+    return _titled(f"Descriptor <code>0x{found.encode():0{digits}x}</code>", html_table(rows))
 
 
 def tensor_map(found: TensorMap) -> str:
@@ -238,7 +238,7 @@ def tensor_map(found: TensorMap) -> str:
     rows = [tuple(str(n) for n in (k, *(column[k] for column in columns))) for k in range(template.rank)]
     swizzle = f", swizzle of {template.swizzle_span} bytes" if template.swizzle_span else ""
     title = f"Tensor map of {template.rank} dimensions of {escape(template.element_type)}{swizzle}"
-    return _titled(title, _table(rows, ("dimension", "size", "stride in bytes", "box", "step")))
+    return _titled(title, html_table(rows, ("dimension", "size", "stride in bytes", "box", "step")))
 
 
 def form(found: Form) -> str:

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from warploom_lab.cli.status import DIFFERENT, OK, add_verb
 
-_KINDS = ("reference", "stubs", "completions", "architecture", "kernels", "speeds", "notebooks")
+_KINDS = ("reference", "stubs", "completions", "architecture", "debugger", "kernels", "speeds", "notebooks")
 
 _DESCRIPTION = """\
 Write generated files: the reference pages in docs/isa, docs/rules and docs/nvvm; the type stubs of the authoring
-instructions; the shell completions; the pictures of docs/architecture.md, docs/kernels.md and docs/attention.md; and
-the outputs of the notebooks in examples/notebooks, which are executed.
+instructions; the shell completions; the commands in docs/debugger.md; the pictures of docs/architecture.md,
+docs/kernels.md and docs/attention.md; and the outputs of the notebooks in examples/notebooks, which are executed.
 """
 
 

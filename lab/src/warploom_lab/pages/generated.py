@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from warploom_lab.pages import architecture, completions, kernel_pictures, reference, speed_pictures, stubs
+from warploom_lab.pages import architecture, completions, debugger, kernel_pictures, reference, speed_pictures, stubs
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 
@@ -12,6 +12,7 @@ _TEXTS: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "stubs": stubs.texts,
     "completions": completions.texts,
     "architecture": architecture.texts,
+    "debugger": debugger.texts,
     "kernels": kernel_pictures.texts,
     "speeds": speed_pictures.texts,
 }

@@ -6,11 +6,12 @@
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
 _shtab_warploom_bench_subparsers=(gemm)
-_shtab_warploom_subparsers=(check run sanitize exec capture replay report init lower author explain layout bench tune lsp completion)
+_shtab_warploom_subparsers=(check run sanitize debug exec capture replay report init lower author explain layout bench tune lsp completion)
 
 _shtab_warploom_check_option_strings=(-h --help --format --arch --ptx-version --strict)
 _shtab_warploom_run_option_strings=(-h --help --kernel --grid --block --cluster --shared --arg --arch --schedule --workers --memory --save --explore --time --strict --trace --trace-ctas --trace-events)
 _shtab_warploom_sanitize_option_strings=(-h --help --kernel --grid --block --cluster --shared --arg --arch --schedule --workers --memory --enable --disable --format --strict)
+_shtab_warploom_debug_option_strings=(-h --help --kernel --grid --block --cluster --shared --arg --arch --schedule --workers --memory -x --command)
 _shtab_warploom_exec_option_strings=(-h --help --device --kernel --check --sanitize --schedule --report --time)
 _shtab_warploom_capture_option_strings=(-h --help --kernel --nth --output --memory)
 _shtab_warploom_replay_option_strings=(-h --help --device --arch --schedule --sanitize --report --time --memory --strict --trace --trace-ctas --trace-events)
@@ -32,6 +33,8 @@ _shtab_warploom_run_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_warploom_run___save_COMPGEN=_shtab_compgen_files
 _shtab_warploom_run___trace_COMPGEN=_shtab_compgen_files
 _shtab_warploom_sanitize_pos_0_COMPGEN=_shtab_compgen_files
+_shtab_warploom_debug_pos_0_COMPGEN=_shtab_compgen_files
+_shtab_warploom_debug___command_COMPGEN=_shtab_compgen_files
 _shtab_warploom_exec___report_COMPGEN=_shtab_compgen_files
 _shtab_warploom_capture___output_COMPGEN=_shtab_compgen_files
 _shtab_warploom_replay_pos_0_COMPGEN=_shtab_compgen_files
@@ -61,7 +64,7 @@ _shtab_warploom_bench_gemm___regime_choices=(steady rested)
 _shtab_warploom_bench_pos_0_choices=(gemm)
 _shtab_warploom_tune___peer_choices=(torch cupy)
 _shtab_warploom_completion_pos_0_choices=(bash zsh fish tcsh)
-_shtab_warploom_pos_0_choices=(check run sanitize exec capture replay report init lower author explain layout bench tune lsp completion)
+_shtab_warploom_pos_0_choices=(check run sanitize debug exec capture replay report init lower author explain layout bench tune lsp completion)
 
 _shtab_warploom_check_pos_0_nargs=+
 _shtab_warploom_check__h_nargs=0
@@ -74,6 +77,8 @@ _shtab_warploom_run___strict_nargs=0
 _shtab_warploom_sanitize__h_nargs=0
 _shtab_warploom_sanitize___help_nargs=0
 _shtab_warploom_sanitize___strict_nargs=0
+_shtab_warploom_debug__h_nargs=0
+_shtab_warploom_debug___help_nargs=0
 _shtab_warploom_exec_pos_0_nargs=...
 _shtab_warploom_exec__h_nargs=0
 _shtab_warploom_exec___help_nargs=0

@@ -50,8 +50,8 @@ function _shtab_warploom_using
   test "$_shtab_warploom_cmdpath" = "$argv"
 end
 
-set -g _shtab_warploom_commands check run sanitize exec capture replay report init lower author explain layout bench 'bench gemm' tune lsp completion
-set -g _shtab_warploom_opts_with_value --arch --arg --bank --block --box --by --byte --byte-id --cluster --column --count --cta --descriptor --device --disable --draw --element --enable --explore --format --grid --idesc --interleave --item --json --kernel --lane --major --memory --nth --output --peer --ptx-version --regime --register --repetitions --report --row --save --schedule --selector --shapes --shared --source --svg --swizzle --tcol --tcp --thread-id --tlane --to --trace --trace-ctas --trace-events --types --workers -o
+set -g _shtab_warploom_commands check run sanitize debug exec capture replay report init lower author explain layout bench 'bench gemm' tune lsp completion
+set -g _shtab_warploom_opts_with_value --arch --arg --bank --block --box --by --byte --byte-id --cluster --column --command --count --cta --descriptor --device --disable --draw --element --enable --explore --format --grid --idesc --interleave --item --json --kernel --lane --major --memory --nth --output --peer --ptx-version --regime --register --repetitions --report --row --save --schedule --selector --shapes --shared --source --svg --swizzle --tcol --tcp --thread-id --tlane --to --trace --trace-ctas --trace-events --types --workers -o -x
 
 complete -c warploom -e
 complete -c warploom -f
@@ -102,6 +102,21 @@ complete -c warploom -n '_shtab_warploom_using sanitize' -l disable -x -d 'switc
 complete -c warploom -n '_shtab_warploom_using sanitize' -l format -xka "text json sarif" -d 'format of the findings (text)'
 complete -c warploom -n '_shtab_warploom_using sanitize' -l strict -d 'exit with status 1 for warnings too'
 complete -c warploom -n '_shtab_warploom_using sanitize; and test $_shtab_warploom_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a launch file or a PTX file; - for standard input'
+complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a debug -d 'Debug a kernel without a GPU: breakpoints, steps in both directions, and the state of all warps.'
+complete -c warploom -n '_shtab_warploom_using debug' -s h -l help -d 'show this help message and exit'
+complete -c warploom -n '_shtab_warploom_using debug' -l kernel -x -d 'name of the kernel; required if the file has several'
+complete -c warploom -n '_shtab_warploom_using debug' -l grid -x -d 'CTAs along each axis'
+complete -c warploom -n '_shtab_warploom_using debug' -l block -x -d 'threads of a CTA along each axis'
+complete -c warploom -n '_shtab_warploom_using debug' -l cluster -x -d 'CTAs of a cluster along each axis'
+complete -c warploom -n '_shtab_warploom_using debug' -l shared -x -d 'bytes of dynamic shared memory'
+complete -c warploom -n '_shtab_warploom_using debug' -l arg -x -d 'one argument; see below'
+complete -c warploom -n '_shtab_warploom_using debug' -l arch -x -d 'architecture whose numerics and limits apply, such as sm_90a'
+complete -c warploom -n '_shtab_warploom_using debug' -l schedule -x -d 'when asynchronous operations take effect: eager, lazy or random:SEED'
+complete -c warploom -n '_shtab_warploom_using debug' -l workers -x -d 'threads that share the arithmetic; or '"'"'dask'"'"', '"'"'dask:N'"'"' for N local Dask workers, or a Dask scheduler'"'"'s address'
+complete -c warploom -n '_shtab_warploom_using debug' -l memory -x -d 'limit for all buffers together (4)'
+complete -c warploom -n '_shtab_warploom_using debug' -s x -x -d 'run one command'
+complete -c warploom -n '_shtab_warploom_using debug' -l command -xka "(__fish_complete_path (commandline -ct))" -d 'run the commands of a file, before those of -x'
+complete -c warploom -n '_shtab_warploom_using debug; and test $_shtab_warploom_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a launch file or a PTX file; - for standard input'
 complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a exec -d 'Run a CUDA program without a GPU. Its kernels run on the emulator, bit for bit.'
 complete -c warploom -n '_shtab_warploom_using exec' -s h -l help -d 'show this help message and exit'
 complete -c warploom -n '_shtab_warploom_using exec' -l device -x -d 'h100, h200, b200, rtx5090 or a100 (h100)'

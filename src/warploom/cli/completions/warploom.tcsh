@@ -11,6 +11,7 @@ complete warploom \
         'c/--format=/(text json sarif)/' \
         'c/--save=/f/' \
         'c/--trace=/f/' \
+        'c/--command=/f/' \
         'c/--report=/f/' \
         'c/--output=/f/' \
         'c/--device=/(cpu cuda)/' \
@@ -23,11 +24,12 @@ complete warploom \
         'c/--json=/f/' \
         'c/--svg=/f/' \
         'c/--peer=/(torch cupy)/' \
-        'c/--/(all arch arg bank block box by byte byte-id check cluster column count csv cta descriptor device disable draw element enable explain explore force forget format grid help html idesc interleave item json kernel lane list major memory nth output peer ptx-version regime register repetitions report row sanitize save schedule selector shapes shared source stdio strict svg swizzle tcol tcp text thread-id time tlane to trace trace-ctas trace-events types version workers)/' \
-        'c/-/(- h o)/' \
+        'c/--/(all arch arg bank block box by byte byte-id check cluster column command count csv cta descriptor device disable draw element enable explain explore force forget format grid help html idesc interleave item json kernel lane list major memory nth output peer ptx-version regime register repetitions report row sanitize save schedule selector shapes shared source stdio strict svg swizzle tcol tcp text thread-id time tlane to trace trace-ctas trace-events types version workers)/' \
+        'c/-/(- h o x)/' \
         'n/--format/(text json sarif)/' \
         'n/--save/f/' \
         'n/--trace/f/' \
+        'n/--command/f/' \
         'n/--report/f/' \
         'n/--output/f/' \
         'n/--device/(cpu cuda)/' \
@@ -40,10 +42,11 @@ complete warploom \
         'n/--json/f/' \
         'n/--svg/f/' \
         'n/--peer/(torch cupy)/' \
-        'p/1/(check run sanitize exec capture replay report init lower author explain layout bench tune lsp completion)/' \
+        'p/1/(check run sanitize debug exec capture replay report init lower author explain layout bench tune lsp completion)/' \
         'n/check/f/' \
         'n/run/f/' \
         'n/sanitize/f/' \
+        'n/debug/f/' \
         'n/replay/f/' \
         'n/report/f/' \
         'n/init/f/' \

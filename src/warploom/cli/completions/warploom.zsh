@@ -15,6 +15,7 @@ _shtab_warploom_commands() {
     capture:'Run a CUDA program on a GPU, and write a file for each launch of its kernels.'
     check:'Report what is illegal in PTX files: the location, the reason, and the legal alternatives.'
     completion:'Print the script that completes commands, options, their values and file names in a shell. docs/install.md states where each shell looks for it.'
+    debug:'Debug a kernel without a GPU: breakpoints, steps in both directions, and the state of all warps.'
     exec:'Run a CUDA program without a GPU. Its kernels run on the emulator, bit for bit.'
     explain:'Print the page of a rule code, an instruction, a family of instructions, a concept, an operation of MLIR'"'"'s nvvm dialect, an intrinsic, or a builtin, a message, a function or a name of NVIDIA'"'"'s compiler. For a number, print the builtin, the intrinsic and the packed words that it may be. A prefix such as `descriptor:` selects the packed word: mma, move, tcgen05, collector, config, scaled or descriptor.'
     init:'Write a launch file for PTX from a compiler: the parameters that are buffers, tensor maps and numbers, and the geometry that the kernel requires.'
@@ -109,6 +110,26 @@ _shtab_warploom_completion_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_warploom_completion_defaults_added=0
+
+_shtab_warploom_debug_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--kernel[name of the kernel\; required if the file has several]:NAME:"
+  "--grid[CTAs along each axis]:X,Y,Z:"
+  "--block[threads of a CTA along each axis]:X,Y,Z:"
+  "--cluster[CTAs of a cluster along each axis]:X,Y,Z:"
+  "--shared[bytes of dynamic shared memory]:BYTES:"
+  "*--arg[one argument\; see below]:ARG:"
+  "--arch[architecture whose numerics and limits apply, such as sm_90a]:ARCH:"
+  "--schedule[when asynchronous operations take effect\: eager, lazy or random\:SEED]:WHEN:"
+  "--workers[threads that share the arithmetic\; or \'dask\', \'dask\:N\' for N local Dask workers, or a Dask scheduler\'s address]:N:"
+  "--memory[limit for all buffers together (4)]:GIB:"
+  "*-x[run one command]:COMMAND:"
+  "--command[run the commands of a file, before those of -x]:FILE:_files"
+  ":a launch file or a PTX file\; - for standard input:_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_warploom_debug_defaults_added=0
 
 _shtab_warploom_exec_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -326,6 +347,7 @@ _shtab_warploom() {
         capture) _arguments -C -s $_shtab_warploom_capture_options ;;
         check) _arguments -C -s $_shtab_warploom_check_options ;;
         completion) _arguments -C -s $_shtab_warploom_completion_options ;;
+        debug) _arguments -C -s $_shtab_warploom_debug_options ;;
         exec) _arguments -C -s $_shtab_warploom_exec_options ;;
         explain) _arguments -C -s $_shtab_warploom_explain_options ;;
         init) _arguments -C -s $_shtab_warploom_init_options ;;

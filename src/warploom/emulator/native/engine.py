@@ -29,6 +29,7 @@ from warploom.emulator.native.code_table import (
 )
 from warploom.emulator.native.context import Field, Moment, Stop
 from warploom.emulator.native.library import REPORT, library
+from warploom.emulator.native.observed import Observed
 from warploom.emulator.native.operands import LANES, RECORD, Records, varying
 from warploom.emulator.native.runs import Runs
 from warploom.emulator.native.wanted import Wanted, needs_probe
@@ -42,7 +43,6 @@ from warploom.emulator.warps import Components
 from warploom.isa.model import effects
 from warploom.isa.model.form import Form
 from warploom.isa.model.semantics import Lanes
-from warploom.lazy_dataclass import dataclass
 
 _SPLITS = ("status", "pc", "epoch", "warp", "bits", "point", "calls", "awaited", "points")
 """Arrays of `WarpSplits`, in the order of their fields in the context."""
@@ -58,23 +58,6 @@ only parts.
 """
 Rows = NDArray[np.intp]
 BatchFactory = Callable[[Rows, Rows, Lanes | None], Batch]
-
-
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """Program counters of the instructions whose events observers handle.
-
-    `forms` has the instructions whose Forms may create an event that an observer handles. `instructions` has the
-    instructions for which an observer has its own handler. `guards` has those whose event `Guard` an observer handles.
-    `blocks` is set if a handler needs basic blocks, and `issues` if a handler needs each issue of an asynchronous
-    operation.
-    """
-
-    forms: frozenset[int] = frozenset()
-    instructions: frozenset[int] = frozenset()
-    guards: frozenset[int] = frozenset()
-    blocks: bool = False
-    issues: bool = False
 
 
 class NativeEngine:
@@ -314,6 +297,11 @@ class NativeEngine:
         entry["events"], entry["probe"] = EXECUTE_EVENT, probe
         self.actions[first] = ()
 
+    def forget_counts(self) -> None:
+        """Drop the numbers of executed instructions that `count` has not added to the statistics."""
+        self._fields[Field.MACS] = 0
+        self.counts.fill(0)
+
     def end_launch(self) -> None:
         """Drop the references to the objects of the launch."""
         self.report = self.report_reads = self._batch = None
@@ -538,8 +526,7 @@ class NativeEngine:
                 by_family[family] = by_family.get(family, 0) + number
         counters.instructions += sum(found)
         counters.macs += self._fields[Field.MACS]
-        self._fields[Field.MACS] = 0
-        self.counts.fill(0)
+        self.forget_counts()
 
     @property
     def exited_ctas(self) -> int:

@@ -45,6 +45,8 @@ class _Request(NamedTuple):
 class TensorAllocator:
     """Allocated columns of each CTA, and the warp splits that wait for columns or for the peer CTA."""
 
+    STATE = ("blocks", "relinquished", "waiting", "group_size", "_granted")
+
     def __init__(self, state: State, storage: TensorStorage, schedule: Schedule, events: Dispatcher) -> None:
         self.state = state
         self.storage = storage

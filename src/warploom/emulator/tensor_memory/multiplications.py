@@ -105,6 +105,8 @@ class _Group:
 class Multiplications:
     """Executor of multiplications in tensor memory."""
 
+    STATE = ("collectors",)
+
     def __init__(
         self, state: State, storage: TensorStorage, shared: SharedMemory, arch: str, workers: Workers | None, lazy: bool
     ) -> None:

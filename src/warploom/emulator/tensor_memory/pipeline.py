@@ -62,6 +62,8 @@ class _Entry:
     its last `fence::after_thread_sync` before the operation.
     """
 
+    STATE = ()
+
     operations: Operations
     k: int
     queue: int
@@ -78,6 +80,8 @@ class _Entry:
 
 class TensorPipeline:
     """Issue, queues and execution of the operations on tensor memory of all resident CTAs."""
+
+    STATE = ("chain", "queues", "issued", "completed", "_time", "_after")
 
     def __init__(
         self, state: State, memory: Memory, schedule: Schedule, make_batch: BatchFactory, events: Dispatcher,

@@ -26,6 +26,8 @@ class TensorStorage:
     The array `words` is created at its first use. Shapes: words (CTAs, lanes, columns); allocated (CTAs, blocks).
     """
 
+    STATE = ("_words", "allocated")
+
     def __init__(self, topology: Topology) -> None:
         self.ctas = topology.ctas
         self.start()

@@ -93,15 +93,7 @@ class Condition:
         Errors: UsageError debug.condition for wrong syntax or an unknown name, debug.register for an unknown register,
             debug.type for a type that does not fit a register.
         """
-        if len(text) > _LONGEST:
-            raise UsageError(f"a condition has {len(text)} characters; expected at most {_LONGEST}", code=_CODE)
-        plain, names = _without_names(text)
-        try:
-            tree = ast.parse(plain, mode="eval").body
-        except (SyntaxError, RecursionError, MemoryError) as error:
-            column = (getattr(error, "offset", None) or len(text) + 1) - 1
-            _refuse(text, column, "the condition is not an expression")
-        return Condition(text, _as_truth(_Compiler(text, names, scope).compile(tree, 0)))
+        return Condition(text, _as_truth(_compile(text, scope)))
 
     def lanes(self, batch: Batch) -> Lanes:
         """Return the active lanes of a batch for which the condition is true.
@@ -111,6 +103,28 @@ class Condition:
         with np.errstate(all="ignore"):
             truth = np.asarray(self._truth(batch), np.bool_)
         return np.broadcast_to(truth, (batch.count, 32)) & batch.active()
+
+
+def evaluate(text: str, scope: Scope, batch: Batch) -> NDArray[Any]:
+    """Return the value of an expression in each lane of a batch.
+
+    The syntax, the errors and the duty of the caller are those of `Condition`. Shapes: (warps, 32).
+    """
+    term = _compile(text, scope)
+    with np.errstate(all="ignore"):
+        return np.broadcast_to(np.asarray(term.value(batch)), (batch.count, 32))
+
+
+def _compile(text: str, scope: Scope) -> _Term:
+    if len(text) > _LONGEST:
+        raise UsageError(f"a condition has {len(text)} characters; expected at most {_LONGEST}", code=_CODE)
+    plain, names = _without_names(text)
+    try:
+        tree = ast.parse(plain, mode="eval").body
+    except (SyntaxError, RecursionError, MemoryError) as error:
+        column = (getattr(error, "offset", None) or len(text) + 1) - 1
+        _refuse(text, column, "the condition is not an expression")
+    return _Compiler(text, names, scope).compile(tree, 0)
 
 
 def _without_names(text: str) -> tuple[str, dict[int, str]]:

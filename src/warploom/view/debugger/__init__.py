@@ -1,0 +1,1 @@
+"""Commands of the debugger, for the console, for notebooks and for editors."""
