@@ -12,6 +12,7 @@ Any other result comes from all sources of all active lanes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import permutations
 from types import SimpleNamespace
 from typing import Any
 
@@ -393,3 +394,76 @@ def registers_of_element(map_: Any, row: int, col: int) -> tuple[tuple[int, int,
         register, bit = map_.register_of(item)
         found.append((lane, register, bit // 8, max(map_.bits // 8, 1)))
     return tuple(found)
+
+
+# Arithmetic -----------------------------------------------------------------------------------------------
+
+_TESTS = ((3.0, 5.0, 7.0), (2.0, 9.0, 4.0), (6.0, 2.0, 5.0))
+"""Sources of the probes of `arithmetic`. All results are exact in every type."""
+_ARITHMETIC: dict[int, dict[str, Callable[..., float]]] = {
+    1: {"copy": lambda x: x, "negation": lambda x: -x},
+    2: {"sum": lambda x, y: x + y, "difference": lambda x, y: x - y, "product": lambda x, y: x * y},
+    3: {"product and sum": lambda x, y, z: x * y + z},
+}
+
+
+def arithmetic(
+    form: Form, operands: SimpleNamespace, values: Mapping[str, Array], result: Part, parts: Sequence[Part]
+) -> tuple[str, tuple[int, ...]]:
+    """Return the operation of a lane-wise instruction on its sources `parts`, and their order in it.
+
+    The operation is copy, negation, sum, difference, product, "product and sum" for x y + z, or "" for any other one.
+    Sources that are not in `parts` have their present values. Shapes: values (items, 32) or broadcastable.
+    """
+    if form.execution is None or form.lane_function is None or not 1 <= len(parts) <= 3:
+        return "", ()
+    try:
+        found = [_evaluate(form, operands, values, result, parts, test) for test in _TESTS]
+    except (KeyError, OverflowError):  # a type without numbers
+        return "", ()
+    for order in permutations(range(len(parts))):
+        for name, function in _ARITHMETIC[len(parts)].items():
+            if all(function(*(test[k] for k in order)) == number for test, number in zip(_TESTS, found, strict=True)):
+                return name, order
+    return "", ()
+
+
+def _evaluate(
+    form: Form, operands: SimpleNamespace, values: Mapping[str, Array], result: Part, parts: Sequence[Part],
+    numbers: Sequence[float],
+) -> float:  # fmt: skip
+    assert form.execution is not None
+    given = {name: np.broadcast_to(array, (len(array), _LANES))[:, None].copy() for name, array in values.items()}
+    for part, number in zip(parts, numbers, strict=False):
+        octets = np.frombuffer(_encoded(number, _type_of(operands, part.operand)), np.uint8)
+        lane = given[part.operand][part.item, 0].view(np.uint8).reshape(_LANES, -1)
+        lane[:, part.start : part.start + len(octets)] = octets
+    probe = _Probe(given, 1, np.ones((1, _LANES), np.bool_))
+    with np.errstate(all="ignore"):
+        form.execution(probe, _stand_ins(form, operands))  # pyright: ignore[reportArgumentType]
+    octets = probe.results[result.operand][result.item, 0].view(np.uint8).reshape(_LANES, -1)[0]
+    kind = _type_of(operands, result.operand)
+    size = kind.element_bytes
+    first = result.start // size * size
+    return _decoded(octets[first : first + size].tobytes(), kind)
+
+
+_NUMBERS = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "tf32": np.float32, "f16x2": np.float16,
+            "f32x2": np.float32}  # fmt: skip
+
+
+def _encoded(number: float, type: Type) -> bytes:
+    """Return a number as the bytes of an element of a type. Errors: KeyError."""
+    if type.name in ("bf16", "bf16x2"):
+        return np.float32(number).tobytes()[2:]
+    if type.kind in ("signed", "unsigned", "bits"):
+        return int(number).to_bytes(type.bytes, "little", signed=number < 0)
+    return _NUMBERS[type.name](number).tobytes()
+
+
+def _decoded(octets: bytes, type: Type) -> float:
+    if type.name in ("bf16", "bf16x2"):
+        return float(np.frombuffer(b"\0\0" + octets, np.float32)[0])
+    if type.kind in ("signed", "unsigned", "bits"):
+        return float(int.from_bytes(octets, "little", signed=type.kind == "signed"))
+    return float(np.frombuffer(octets, _NUMBERS[type.name])[0])

@@ -44,6 +44,7 @@ class Node:
       register, or an instruction that the walk does not follow ("unknown")
     - `before`: time before which the value was written, which is the time of its use
     - `inputs`: sources of the value; those of a multiplication are the accumulator, or nothing if it starts at 0
+    - `parts`: sources of an instruction as parts of its operands, in the order of `inputs`
     - `factors`: products of a multiplication
     - `keeps`: False if a multiplication replaces the accumulator
     """
@@ -53,6 +54,7 @@ class Node:
     writer: Writer | None = None
     leaf: Leaf = ""
     inputs: list[Node] = field(default_factory=list["Node"])
+    parts: list[Part] = field(default_factory=list[Part])
     factors: list[Factors] = field(default_factory=list[Factors])
     product: Multiplication | None = None
     element: tuple[int, int] = (0, 0)
@@ -165,7 +167,7 @@ class Chain:
             node.leaf = "unknown"
             return
         if node.location.space == "register":
-            result = self._result(writer.pc, node.location)
+            result = self.result(writer.pc, node.location)
             if result is None:
                 node.leaf = "unknown"
                 return
@@ -189,6 +191,7 @@ class Chain:
             if found is None:
                 inside = value.items[part.item] if hasattr(value, "items") else value
                 leaf: Leaf = "constant" if isinstance(inside, Constant) else "special"
+                node.parts.append(part)
                 node.inputs.append(Node(node.location, writer.time, leaf=leaf))
                 node.inputs[-1].value = execution.values[part.operand][
                     part.item, position, part.lane % _width(execution, part)
@@ -199,10 +202,12 @@ class Chain:
             source = follow(place, writer.time)
             if source.value is None:
                 source.value = execution.values[part.operand][part.item, position, part.lane]
+            node.parts.append(part)
             node.inputs.append(source)
             return
         at = self._place(execution, writer.warp, part)
         if at is not None:
+            node.parts.append(part)
             node.inputs.append(follow(at, writer.time))
 
     def _place(self, execution: Execution, warp: int, part: Part) -> Location | None:
@@ -216,7 +221,7 @@ class Chain:
                 return Location(reached.space, owner, index, 0, part.size)  # type: ignore[arg-type]
         return None
 
-    def _result(self, pc: int, location: Location) -> Part | None:
+    def result(self, pc: int, location: Location) -> Part | None:
         """Return the part of the results of an instruction that is in a register, or None for its extension."""
         operands = self.launch.instructions[pc].operands
         for name, spec in self.launch.program.steps[pc].binding.form.operands.items():
@@ -237,7 +242,7 @@ class Chain:
     ) -> None:  # fmt: skip
         execution = writer.record
         assert isinstance(execution, Execution)
-        result = self._result(writer.pc, node.location)
+        result = self.result(writer.pc, node.location)
         d = product.d
         if result is None or product.metadata is not None or d.map.bits < 8:
             node.leaf = "unknown"
