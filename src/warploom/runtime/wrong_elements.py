@@ -11,7 +11,8 @@ from warploom.observe.writers import WriterRecorder
 from warploom.runtime import cpu
 from warploom.runtime.api import load_launch
 from warploom.runtime.buffers import MEMORY_LIMIT
-from warploom.runtime.replay import Expectation, Replay
+from warploom.runtime.replay import Replay
+from warploom.runtime.why import Expectation
 
 if TYPE_CHECKING:
     from warploom.emulator.stats import Progress

@@ -14,8 +14,10 @@ from warploom.emulator.address_space import SHARED_START
 from warploom.emulator.values import Constant, NotPredicate, Register
 from warploom.isa.model.multiplication import Multiplication, RegisterMatrix, SharedMatrix
 from warploom.isa.model.origins import Origins, Part, registers_of_element
+from warploom.isa.model.types import TYPES
 from warploom.layout import Descriptor
 from warploom.lazy_dataclass import dataclass
+from warploom.observe.debug.values import numbers
 from warploom.observe.provenance.trace import NEVER, Copied, Execution, ExecutionTrace, Location, Writer
 
 Array = NDArray[Any]
@@ -193,15 +195,14 @@ class Chain:
                 leaf: Leaf = "constant" if isinstance(inside, Constant) else "special"
                 node.parts.append(part)
                 node.inputs.append(Node(node.location, writer.time, leaf=leaf))
-                node.inputs[-1].value = execution.values[part.operand][
-                    part.item, position, part.lane % _width(execution, part)
-                ]
+                lane = part.lane % execution.values[part.operand].shape[2]
+                node.inputs[-1].value = _number(execution.values[part.operand][part.item, position, lane], value)
                 return
             width = found.file.dtype.itemsize
             place = Location("register", writer.warp * 32 + part.lane, found.index, part.start, part.size, width)
             source = follow(place, writer.time)
             if source.value is None:
-                source.value = execution.values[part.operand][part.item, position, part.lane]
+                source.value = _number(execution.values[part.operand][part.item, position, part.lane], value)
             node.parts.append(part)
             node.inputs.append(source)
             return
@@ -306,8 +307,12 @@ class Chain:
         return Location("register", thread, found.index, start, size, found.file.dtype.itemsize)
 
 
-def _width(execution: Execution, part: Part) -> int:
-    return execution.values[part.operand].shape[2]
+def _number(bits: Any, value: Any) -> float | int | None:
+    """Return the value of an operand as a number, or None if its type has no single number."""
+    kind = TYPES[value.type]
+    if kind.kind not in ("float", "signed", "unsigned"):
+        return None
+    return numbers(np.array([bits]), value.type).item()
 
 
 def register_of(value: Any, item: int) -> Register | None:

@@ -8,7 +8,7 @@ from dataclasses import field
 from warploom.lazy_dataclass import dataclass
 from warploom.observe.provenance.alignment import Aligner, Alignment, Expected, Side, Slot
 from warploom.observe.provenance.causes import Case, Cause, find_cause, wrong_step
-from warploom.observe.provenance.chain import Chain, Node
+from warploom.observe.provenance.chain import Chain, Node, leaves
 from warploom.observe.provenance.places import Places, number
 from warploom.observe.provenance.terms import Collector, Element, Regions, Run, paired_runs, runs_of
 from warploom.observe.provenance.trace import ExecutionTrace, Location
@@ -151,7 +151,8 @@ class Explainer:
 
     def _loads(self, sides: Sequence[Side]) -> str:
         """Return a phrase for the instructions that read the elements from global memory."""
-        writers = [path[-2].writer for path in (each.path for each in sides) if len(path) > 1]
+        paths = [each.path for each in sides if each.element is not None]
+        writers = [path[-2].writer for path in paths if len(path) > 1]
         pcs = list(dict.fromkeys(each.pc for each in writers if each is not None))
         first = next((each for each in writers if each is not None), None)
         return "" if first is None else f", {self.places.word(first)}, {self.places.lines(pcs)}"
@@ -170,23 +171,31 @@ class Explainer:
         return ", ".join(runs[:_MOST_RUNS]) + more
 
     def _whole_tree(self, root: Node) -> Iterator[Line]:
-        """Yield the lines of a tree. Paths to unwritten bytes come first, and each node has one line."""
+        """Yield the lines of a tree, each node once. Only paths to unwritten bytes are shown in full, if any."""
         marked = self._paths_to_unwritten(root)
         seen: set[int] = set()
-        pending: list[tuple[int, Node, Node | None]] = [(0, root, None)]
+        pending: list[tuple[int, Node, Node | None, bool]] = [(0, root, None, False)]
         left = _MOST_LINES
         while pending and left:
-            depth, node, reader = pending.pop()
+            depth, node, reader, is_only = pending.pop()
             if id(node) in seen:
                 continue
             seen.add(id(node))
             left -= 1
-            yield Line(depth, self._described(node, reader))
-            sources = list(node.sources)
-            sources.sort(key=lambda each: id(each) in marked)
-            pending += [(depth + 1, each, node) for each in sources]
+            is_short = bool(marked) and id(node) not in marked and not node.leaf
+            text = self._described(node, reader) + (f", from {self._elements_of(node)}" if is_short else "")
+            yield Line(depth, f"<- {text}" if is_only else text)
+            sources = [] if is_short else list(dict.fromkeys(node.sources))
+            sources.sort(key=lambda each: id(each) not in marked)
+            inner = depth + (len(sources) > 1 or reader is None)
+            pending += [(inner, each, node, inner == depth) for each in reversed(sources)]
         if pending:
-            yield Line(0, f"{len(self._all(root)) - len(seen)} further values")
+            yield Line(0, f"{len({id(each) for _, each, _, _ in pending} - seen)} further values")
+
+    def _elements_of(self, node: Node) -> str:
+        """Return the elements of arguments from which a value comes, as ranges."""
+        elements = {each for leaf in leaves(node) if (each := self.regions.element(leaf)) is not None}
+        return self._listed(sorted(elements, key=lambda each: (each.array, each.index))) or "constants"
 
     def _described(self, node: Node, reader: Node | None) -> str:
         if node.writer is not None:
@@ -259,18 +268,21 @@ class Explainer:
 
     def _details(self, case: Case, alignment: Alignment, first: Sequence[Slot]) -> list[str]:
         """Return lines about the factors of the first wrong step, and then about those of each iteration."""
-        lines: dict[str, None] = {}
+        lines: dict[str, str] = {}
         for slots in (first, *self._by_iteration(alignment)):
             for name in ("a", "b"):
                 sides = [case.side(name, each) for each in slots if each.k >= 0]
                 wrong = [each for each in sides if not each.is_right]
                 for side in wrong:
                     if side.element is None:
-                        lines.setdefault(f"{name.upper()}: {self.places.leaf(side.leaf)}{self._later(side)}")
+                        text = f"{name.upper()}: {self.places.leaf(side.leaf)}"
+                        pc = "" if side.late is None else str(side.late.pc)
+                        lines.setdefault(text + pc, text + self._later(side))
                 if wrong:
                     for one, other in _differing(sides):
-                        lines.setdefault(f"{name.upper()}: {one} in place of {other}")
-        return [*lines][:_MOST_DETAILS]
+                        text = f"{name.upper()}: {one} in place of {other}"
+                        lines.setdefault(text, text)
+        return [*lines.values()][:_MOST_DETAILS]
 
     def _later(self, side: Side) -> str:
         late = side.late
