@@ -164,10 +164,10 @@ def _explain(
         with launch_progress(f"{plan.file_name}, executions") as advance:
             found = again.why(array, index, progress=advance)
         print(found.text())
-    if options.svg is not None:
-        from warploom.view.why import why_svg
+        if options.svg is not None:
+            from warploom.view.why import why_svg
 
-        options.svg.write_text(why_svg(found), encoding="utf-8")
+            options.svg.write_text(why_svg(found), encoding="utf-8")
 
 
 def _saves(requests: list[str], buffers: Mapping[str, Buffer]) -> dict[Path, str]:

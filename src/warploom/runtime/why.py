@@ -111,10 +111,7 @@ class Why(Displayed):
         if self.schedule != "eager":
             head += f" (schedule {self.schedule})"
         found = self.explanation
-        lines = [
-            head,
-            *(f"{'   ' * each.depth}`- {each.text}" if not _is_plain(each) else each.text for each in found.tree),
-        ]
+        lines = [head, *map(_branch, found.tree)]
         if found.wrong_step:
             lines.append(f"first wrong step: {found.wrong_step}")
         lines += [f"   {each}" for each in found.details]
@@ -143,8 +140,11 @@ class Why(Displayed):
         return self.text()
 
 
-def _is_plain(line: Line) -> bool:
-    return line.text.startswith("not written")
+def _branch(line: Line) -> str:
+    """Return a line of a tree as text."""
+    if line.text.startswith("not written"):
+        return line.text
+    return f"{'   ' * line.depth}{'   ' if line.text.startswith('<- ') else '`- '}{line.text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +276,7 @@ def _read_expectation(
     for role in roles:
         array = given.pop(role, None)
         found = array if isinstance(array, str) else next((key for key, each in names.items() if each is array), None)
-        if found not in names:
+        if found is None or found not in names:
             raise UsageError(f"expect lacks the operand '{role}', an array of the launch", code="why.expect")
         operands[role] = found
     unknown = [name for name in given if name not in REFERENCES[reference].options]

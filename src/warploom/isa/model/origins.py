@@ -11,6 +11,7 @@ Any other result comes from all sources of all active lanes.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations
 from types import SimpleNamespace
@@ -400,10 +401,16 @@ def registers_of_element(map_: Any, row: int, col: int) -> tuple[tuple[int, int,
 
 _TESTS = ((3.0, 5.0, 7.0), (2.0, 9.0, 4.0), (6.0, 2.0, 5.0))
 """Sources of the probes of `arithmetic`. All results are exact in every type."""
-_ARITHMETIC: dict[int, dict[str, Callable[..., float]]] = {
-    1: {"copy": lambda x: x, "negation": lambda x: -x},
-    2: {"sum": lambda x, y: x + y, "difference": lambda x, y: x - y, "product": lambda x, y: x * y},
-    3: {"product and sum": lambda x, y, z: x * y + z},
+
+
+def _product_and_sum(x: float, y: float, z: float) -> float:
+    return x * y + z
+
+
+_ARITHMETIC: dict[int, dict[str, Callable[..., Any]]] = {
+    1: {"copy": operator.pos, "negation": operator.neg},
+    2: {"sum": operator.add, "difference": operator.sub, "product": operator.mul},
+    3: {"product and sum": _product_and_sum},
 }
 
 

@@ -9,12 +9,13 @@ from typing import Literal
 from warploom.isa.model.multiplication import SharedMatrix
 from warploom.lazy_dataclass import dataclass
 from warploom.observe.provenance.alignment import Alignment, Side, Slot
-from warploom.observe.provenance.chain import Chain, Node, leaves
+from warploom.observe.provenance.chain import Chain, Node
 from warploom.observe.provenance.descriptors import WrongField, find_field
 from warploom.observe.provenance.places import Places
 from warploom.observe.provenance.terms import Collector, Element, Terms, runs_of
 from warploom.observe.provenance.trace import Copied, Writer
 
+Name = Literal["a", "b"]
 _NEAR = 1e-3  # relative difference of values that count as equal
 
 
@@ -42,7 +43,7 @@ class Case:
     alignment: Alignment | None = None
     transposed: bool = field(default=False)
 
-    def side(self, name: Literal["a", "b"], slot: Slot) -> Side:
+    def side(self, name: Name, slot: Slot) -> Side:
         """Return a factor of a product."""
         return slot.a if name == "a" else slot.b
 
@@ -227,7 +228,7 @@ def wrong_fields(case: Case) -> Cause | None:
     return None
 
 
-def _axes(alignment: Alignment, name: Literal["a", "b"] | str) -> tuple[int, int]:
+def _axes(alignment: Alignment, name: Name) -> tuple[int, int]:
     """Return the axis of an operand along the rows or columns of the result, and its axis along K."""
     elements = [pair[0] if name == "a" else pair[1] for pair in alignment.expected.products[:2]]
     rank = len(elements[0].index)
@@ -356,7 +357,8 @@ def other_factors(case: Case) -> Cause | None:
     wrong = alignment.wrong
     if not wrong:
         return None
-    names = [name for name in ("a", "b") if any(not case.side(name, each).is_right for each in wrong)]
+    sides: tuple[Name, Name] = ("a", "b")
+    names: list[Name] = [name for name in sides if any(not case.side(name, each).is_right for each in wrong)]
     side = next(case.side(name, each) for each in wrong for name in names if not case.side(name, each).is_right)
     load = _load_of(side)
     loaded = "" if load is None else f"; the load is {case.places.short(load)}"
@@ -369,17 +371,6 @@ def other_factors(case: Case) -> Cause | None:
 
 
 # Values ---------------------------------------------------------------------------------------------------
-
-
-def sum_of(case: Case) -> float:
-    """Return the sum of the products in float64."""
-    assert case.alignment is not None
-    value = case.places.regions.value
-    return sum(
-        each.product.sign * value(each.a.element) * value(each.b.element)
-        for each in case.alignment.slots
-        if each.a.element is not None and each.b.element is not None
-    )
 
 
 def wrong_scale(case: Case) -> Cause | None:
@@ -433,11 +424,6 @@ def _walk(root: Node) -> Iterator[Node]:
             pending.extend(node.sources)
 
 
-def _ranges(slots: Sequence[Slot], name: str) -> str:
-    elements = [side.element for each in slots if (side := each.a if name == "a" else each.b).element is not None]
-    return ", ".join(str(run) for run in runs_of([each for each in elements if each is not None])[:3])
-
-
-def has_unknown(root: Node) -> bool:
-    """Return True if a walk does not follow some instruction."""
-    return any(each.leaf == "unknown" for each in leaves(root))
+def _ranges(slots: Sequence[Slot], name: Name) -> str:
+    sides = (each.a if name == "a" else each.b for each in slots)
+    return ", ".join(str(run) for run in runs_of(each.element for each in sides if each.element is not None)[:3])

@@ -312,7 +312,8 @@ def _number(bits: Any, value: Any) -> float | int | None:
     kind = TYPES[value.type]
     if kind.kind not in ("float", "signed", "unsigned"):
         return None
-    return numbers(np.array([bits]), value.type).item()
+    array = np.array([bits])
+    return numbers(array.view(f"u{array.dtype.itemsize}"), value.type).item()
 
 
 def register_of(value: Any, item: int) -> Register | None:

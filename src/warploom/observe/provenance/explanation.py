@@ -15,7 +15,7 @@ from warploom.observe.provenance.trace import ExecutionTrace, Location
 
 _MOST_RUNS = 8  # ranges of elements in a line
 _MOST_DETAILS = 12
-_MOST_LINES = 60  # of a tree without products
+_MOST_LINES = 40  # of a tree without products
 
 
 @dataclass(frozen=True, slots=True)
