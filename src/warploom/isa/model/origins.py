@@ -426,7 +426,7 @@ def arithmetic(
         return "", ()
     try:
         found = [_evaluate(form, operands, values, result, parts, test) for test in _TESTS]
-    except (KeyError, OverflowError):  # a type without numbers
+    except (KeyError, OverflowError, ValueError):  # a type without numbers
         return "", ()
     for order in permutations(range(len(parts))):
         for name, function in _ARITHMETIC[len(parts)].items():

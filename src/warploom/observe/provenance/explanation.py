@@ -101,12 +101,11 @@ class Explainer:
             ("A", [each.a for each in case.terms.products]),
             ("B", [each.b for each in case.terms.products]),
         ):
-            paths = [self.collector.resolve(each)[-1] for each in sides]
-            elements = [self.regions.element(each) for each in paths]
-            yield Line(depth + 1, f"{name}: {self._listed([each for each in elements if each is not None])}")
-            yield from self._others(
-                depth + 1, name, [leaf for leaf, at in zip(paths, elements, strict=True) if at is None]
-            )
+            leaf_nodes = [self.collector.resolve(each)[-1] for each in sides]
+            elements = [each for leaf in leaf_nodes for each in self.regions.elements(leaf)]
+            if elements:
+                yield Line(depth + 1, f"{name}: {self._listed(elements)}")
+            yield from self._others(depth + 1, name, [leaf for leaf in leaf_nodes if not self.regions.elements(leaf)])
         yield from self._addends(case, depth)
 
     def _aligned(self, case: Case, alignment: Alignment) -> Iterator[Line]:
@@ -194,7 +193,7 @@ class Explainer:
 
     def _elements_of(self, node: Node) -> str:
         """Return the elements of arguments from which a value comes, as ranges."""
-        elements = {each for leaf in leaves(node) if (each := self.regions.element(leaf)) is not None}
+        elements = {each for leaf in leaves(node) for each in self.regions.elements(leaf)}
         return self._listed(sorted(elements, key=lambda each: (each.array, each.index))) or "constants"
 
     def _described(self, node: Node, reader: Node | None) -> str:
@@ -276,8 +275,9 @@ class Explainer:
                 for side in wrong:
                     if side.element is None:
                         text = f"{name.upper()}: {self.places.leaf(side.leaf)}"
-                        pc = "" if side.late is None else str(side.late.pc)
-                        lines.setdefault(text + pc, text + self._later(side))
+                        lines.setdefault(text, text)
+                        if later := self._later(side):
+                            lines.setdefault(f"later {text}", later)
                 if wrong:
                     for one, other in _differing(sides):
                         text = f"{name.upper()}: {one} in place of {other}"
@@ -286,7 +286,7 @@ class Explainer:
 
     def _later(self, side: Side) -> str:
         late = side.late
-        return "" if late is None else f"; {self.places.instruction(late)}, completes after the read"
+        return "" if late is None else f"   {self.places.instruction(late)}, completes after the read"
 
     def _by_iteration(self, alignment: Alignment) -> list[list[Slot]]:
         found: dict[int, list[Slot]] = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from warploom.diagnostics.wording import counted
 from warploom.observe.provenance.chain import Node
-from warploom.observe.provenance.terms import Regions
+from warploom.observe.provenance.terms import Regions, runs_of
 from warploom.observe.provenance.trace import Copied, ExecutionTrace, Writer
 
 
@@ -50,8 +50,8 @@ class Places:
 
     def leaf(self, node: Node) -> str:
         """Return a phrase for the end of a walk."""
-        if (element := self.regions.element(node)) is not None:
-            return str(element)
+        if elements := self.regions.elements(node):
+            return ", ".join(map(str, runs_of(elements)))
         if name := self.regions.parameter(node):
             return f"parameter {name}"
         space = "a register" if node.location.space == "register" else f"{node.location.space} memory"

@@ -69,6 +69,15 @@ class Regions:
         found = (each.element(node.location.index) for each in self.arrays)
         return next((each for each in found if each is not None), None)
 
+    def elements(self, node: Node) -> list[Element]:
+        """Return all elements of an argument whose bytes a node reads."""
+        first = self.element(node)
+        if first is None:
+            return []
+        region = self.array(first.array)
+        at = range(node.location.index, node.location.index + node.location.size, region.contents.itemsize)
+        return [each for offset in at if (each := region.element(offset)) is not None]
+
     def parameter(self, node: Node) -> str:
         """Return the name of the kernel parameter that a node reads, or ""."""
         at = node.location.index
@@ -144,6 +153,8 @@ class Collector:
             for part, source in zip(node.parts, node.inputs, strict=True)
             if record.values[part.operand].dtype != np.bool_
         ]
+        if all(part.operand in form.flow.elements for part, _ in numeric):
+            return ("copy", [numeric[0][1]]) if len(numeric) == 1 else ("", node.inputs)
         result = self.chain.result(record.pc, node.location)
         if result is None:
             return "", node.inputs
