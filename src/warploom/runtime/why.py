@@ -226,7 +226,7 @@ def explain(question: Question, array: str | Array, index: int | tuple[int, ...]
     else:
         trace = question.record(int(writers.ctas[number]))
         place = Location("global", 0, region.offset(at), 0, size)
-        found = Explainer(trace, regions).explain(place, value, expected)
+        found = Explainer(trace, regions).explain(place, value, expected, Element(name, at))
     return Why(name, at, value, question.schedule, found, expected, shapes)
 
 

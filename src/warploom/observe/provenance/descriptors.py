@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +21,7 @@ _OFFSETS = range(16, 1 << 14, 16)
 _SWIZZLES = (0, 32, 64, 128)
 _NAMES = {
     "leading_byte_offset": "leading byte offset", "stride_byte_offset": "stride byte offset", "swizzle": "swizzle",
-    "base_offset": "base offset",
+    "base_offset": "base offset", "start_address": "start address",
 }  # fmt: skip
 
 
@@ -85,6 +85,8 @@ def find_field(
             bits = tile_bits(changed.encode(), matrix.rows, matrix.k, matrix.element, matrix.major)
         except UsageError:
             continue
+        if name == "start_address" and value >= SHARED_START + chain.launch.grid.total_shared:
+            continue
         if all(element_at(int(bits[at, k]) // 8 - SHARED_START) == element for at, k, element in wanted):
             return WrongField(matrix.name, _NAMES[name], getattr(Descriptor.decode(word), name), value)
     return None
@@ -103,8 +105,12 @@ def _rows(row: int, rows: int) -> list[int]:
 
 def _changes(word: int) -> Iterator[tuple[str, int, Descriptor]]:
     found = Descriptor.decode(word)
-    values = {"swizzle": _SWIZZLES, "leading_byte_offset": _OFFSETS, "stride_byte_offset": _OFFSETS,
-              "base_offset": range(8)}  # fmt: skip
+    values: dict[str, Iterable[int]] = {
+        "swizzle": _SWIZZLES, "leading_byte_offset": _OFFSETS, "stride_byte_offset": _OFFSETS, "base_offset": range(8),
+    }  # fmt: skip
+    start = found.start_address
+    near = {start + step * 16 for step in range(-16, 17)} | {start + step * 1024 for step in range(-224, 225)}
+    values["start_address"] = sorted(each for each in near if 0 <= each < 1 << 18)
     for name, options in values.items():
         for value in options:
             if value != getattr(found, name):

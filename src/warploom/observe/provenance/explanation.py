@@ -7,9 +7,11 @@ from dataclasses import field
 
 from warploom.lazy_dataclass import dataclass
 from warploom.observe.provenance.alignment import Aligner, Alignment, Expected, Side, Slot
-from warploom.observe.provenance.causes import Case, Cause, find_cause, wrong_step
+from warploom.observe.provenance.case import Case, Cause
+from warploom.observe.provenance.causes import find_cause
 from warploom.observe.provenance.chain import Chain, Node, leaves
 from warploom.observe.provenance.places import Places, number
+from warploom.observe.provenance.sum_causes import wrong_step
 from warploom.observe.provenance.terms import Collector, Element, Regions, Run, paired_runs, runs_of
 from warploom.observe.provenance.trace import ExecutionTrace, Location
 
@@ -52,11 +54,13 @@ class Explainer:
         self.places = Places(trace, regions)
         self.collector = Collector(self.chain)
 
-    def explain(self, location: Location, value: float, expected: Expected | None) -> Explanation:
-        """Explain the value of a location at the end of the record."""
+    def explain(
+        self, location: Location, value: float, expected: Expected | None, result: Element | None = None
+    ) -> Explanation:  # fmt: skip
+        """Explain the value of a location at the end of the record. `result` is the element there."""
         root = self.chain.walk(location)
         terms = self.collector.collect(root)
-        case = Case(self.chain, self.collector, self.places, root, terms, value)
+        case = Case(self.chain, self.collector, self.places, root, terms, value, result)
         is_wrong = expected is not None and not abs(value - expected.value) <= expected.bound
         if expected is None or not expected.products or not terms.products:
             tree = (*self._spine(case), *self._products(case)) if terms.products else self._whole_tree(root)

@@ -195,6 +195,15 @@ class ExecutionTrace:
                     break
         return best
 
+    def pending_write(self, location: Location, time: int) -> Writer | None:
+        """Return a write of a register that has been issued before a time and takes effect later, or None."""
+        warp, lane = divmod(location.owner, 32)
+        for pc in self._writers.get((location.width, location.index), ()):
+            for effect, execution, position in self.executions_of(pc, warp):
+                if execution.time < time < effect and execution.lanes[position, lane]:
+                    return Writer(effect, execution, warp, lane)
+        return None
+
     # Memory -------------------------------------------------------------------------------------------------
 
     def _table(self, space: str) -> tuple[Array, list[Execution | Copied]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from warploom.observe.provenance.causes import Cause
+from warploom.observe.provenance.case import Cause
 from warploom.observe.writers import Writers
 
 
