@@ -81,9 +81,7 @@ class Replay:
         from warploom.runtime.why import Question, explain  # imported on use, which shortens the start of a launch
 
         when = schedule or self._schedule
-        question = Question(
-            lambda: self.prepare(when), self._names, self._arguments.buffers, self._kernel.signature, when, progress
-        )
+        question = Question(self.prepare, self._names, self._arguments.buffers, self._kernel.signature, when, progress)
         return explain(question, array, index, self._expectation if expect is None else expect)
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
+_EAGER = "eager"
 _FEW = 8  # CTAs of a grid that is recorded as a whole
 
 
@@ -54,7 +55,7 @@ class Expectation:
         value = float(self.values.values[index])
         bound = float(np.broadcast_to(self.values.bound, self.values.values.shape)[index])
         if self.reference != "matmul" or len(index) < 2:
-            return Expected(value, bound)
+            return Expected(value, bound, elements=self._elements(index, regions))
         initial = regions.value(Element(self.result, index)) if self.options.add_initial else 0.0
         a, b = (regions.array(self.operands[role]) for role in "ab")
         k_axis = -2 if self.options.transpose_a else -1
@@ -66,6 +67,17 @@ class Expectation:
             for k in range(a.contents.shape[k_axis])
         )
         return Expected(value, bound, products, self.options.alpha, initial)
+
+    def _elements(self, index: tuple[int, ...], regions: Regions) -> frozenset[Element]:
+        """Return the elements on which an element of the result depends, or nothing if they are not known."""
+        if self.reference not in ("add", "subtract", "multiply", "copy", "softmax"):
+            return frozenset()
+        arrays = {regions.array(name) for name in self.operands.values()}
+        if any(each.contents.shape != self.values.values.shape for each in arrays):
+            return frozenset()
+        rows = self.values.values.shape[-1]
+        columns = range(rows) if self.reference == "softmax" else [index[-1]]
+        return frozenset(Element(each.name, (*index[:-1], column)) for each in arrays for column in columns)
 
 
 def _element(region: Region, outer: Sequence[int], row: int, column: int, transposed: bool) -> Element:
@@ -151,11 +163,11 @@ def _branch(line: Line) -> str:
 class Question:
     """Launch whose result is explained.
 
-    `prepare` returns the launch with its inputs. `names` has its arrays by name, which are in `buffers`. `schedule` is
-    that of the runs, and `progress` is called repeatedly with their progress.
+    `prepare` returns the launch with its inputs under a schedule. `names` has its arrays by name, which are in
+    `buffers`. `schedule` is that of the runs, and `progress` is called repeatedly with their progress.
     """
 
-    prepare: Callable[[], cpu.EmulatorLaunch]
+    prepare: Callable[[str], cpu.EmulatorLaunch]
     names: Mapping[str, Array]
     buffers: DeviceBuffers
     signature: Signature
@@ -187,7 +199,7 @@ class Question:
 
     def record(self, cta: int) -> ExecutionTrace:
         """Run again, and return the record of the cluster of a CTA, or of all CTAs of a small grid."""
-        launch = self.prepare()
+        launch = self.prepare(self.schedule)
         width, height, depth = launch.request.grid
         sizes = launch.request.cluster
         at = cta % width, cta // width % height, cta // (width * height)
@@ -208,7 +220,7 @@ def explain(question: Question, array: str | Array, index: int | tuple[int, ...]
 
     `Run.why` describes `expect`. Errors: UsageError why.array, why.index, why.expect.
     """
-    launch, name = question.prepare(), question.array_name(array)
+    launch, name = question.prepare(question.schedule), question.array_name(array)
     regions = question.regions(launch)
     region = regions.array(name)
     at = _checked(index, region.contents.shape, name)
@@ -226,7 +238,12 @@ def explain(question: Question, array: str | Array, index: int | tuple[int, ...]
     else:
         trace = question.record(int(writers.ctas[number]))
         place = Location("global", 0, region.offset(at), 0, size)
-        found = Explainer(trace, regions).explain(place, value, expected, Element(name, at))
+        explainer = Explainer(trace, regions)
+        found = explainer.explain(place, value, expected, Element(name, at))
+        is_wrong = expected is not None and not abs(value - expected.value) <= expected.bound
+        if found.cause is None and is_wrong and question.schedule != _EAGER:
+            eager = Explainer(replace(question, schedule=_EAGER).record(int(writers.ctas[number])), regions)
+            found = replace(found, cause=explainer.difference(eager, place, _EAGER))
     return Why(name, at, value, question.schedule, found, expected, shapes)
 
 

@@ -19,7 +19,8 @@ class Expected:
     """Expected value of a result, and the sum of products that gives it.
 
     `products` has the elements of a and b for each k, or is empty if no sum is expected. The result is `scale` times
-    the sum, plus `initial`. `bound` is the largest allowed error.
+    the sum, plus `initial`. `bound` is the largest allowed error. `elements` has the elements of the arguments on which
+    the result depends, if they are known.
     """
 
     value: float
@@ -27,6 +28,7 @@ class Expected:
     products: tuple[tuple[Element, Element], ...] = ()
     scale: float = 1.0
     initial: float = 0.0
+    elements: frozenset[Element] = frozenset()
 
 
 @dataclass(slots=True, eq=False)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from warploom.lazy_dataclass import dataclass
-from warploom.observe.provenance.alignment import Alignment, Side, Slot
+from warploom.observe.provenance.alignment import Alignment, Expected, Side, Slot
 from warploom.observe.provenance.chain import Chain, Node
 from warploom.observe.provenance.places import Places
 from warploom.observe.provenance.terms import Collector, Element, Terms, runs_of
@@ -38,6 +38,7 @@ class Case:
     value: float
     result: Element | None = None
     alignment: Alignment | None = None
+    expected: Expected | None = None
 
     def side(self, name: Name, slot: Slot) -> Side:
         """Return a factor of a product."""

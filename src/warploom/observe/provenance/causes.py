@@ -8,6 +8,7 @@ from warploom.observe.provenance.case import Case, Cause
 from warploom.observe.provenance.element_causes import (
     exchanged_blocks,
     exchanged_groups,
+    other_elements,
     other_factors,
     other_result,
     other_steps,
@@ -34,7 +35,7 @@ from warploom.observe.provenance.sum_causes import (
 def find_cause(case: Case) -> Cause | None:
     """Return the cause of a wrong result, or None if no rule applies."""
     rules: Sequence[Callable[[Case], Cause | None]] = (
-        _RULES if case.alignment is not None else (pending_sums, later_writes, unwritten_leaves)
+        _RULES if case.alignment is not None else (pending_sums, later_writes, unwritten_leaves, other_elements)
     )
     return next((found for rule in rules if (found := rule(case)) is not None), None)
 

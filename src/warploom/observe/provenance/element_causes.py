@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from warploom.isa.model.multiplication import SharedMatrix
 from warploom.observe.provenance.alignment import Alignment, Side, Slot
-from warploom.observe.provenance.case import NAMES, Case, Cause, Name, groups_of
+from warploom.observe.provenance.case import NAMES, Case, Cause, Name, groups_of, walk
 from warploom.observe.provenance.descriptors import WrongField, find_field
-from warploom.observe.provenance.terms import Element
+from warploom.observe.provenance.terms import Element, runs_of
 from warploom.observe.provenance.trace import Copied, Execution, Location, Writer
 
 Array = NDArray[Any]
@@ -321,3 +321,37 @@ def other_factors(case: Case) -> Cause | None:
         f"{len(wrong)} of {len(alignment.slots)} products have another factor, such as {found} in place of "
         f"{side.expected}{loaded}",
     )
+
+
+def other_elements(case: Case) -> Cause | None:
+    """Find elements that do not reach the result, and elements on which it must not depend."""
+    if case.expected is None or not case.expected.elements:
+        return None
+    arrays = {each.array for each in case.expected.elements}
+    readers: dict[Element, Writer] = {}
+    found: set[Element] = set()
+    for node in walk(case.root):
+        for source in node.sources:
+            for element in case.places.regions.elements(source):
+                if element.array in arrays:
+                    found.add(element)
+                    if node.writer is not None:
+                        readers.setdefault(element, node.writer)
+    missing, further = (_sorted(each) for each in (case.expected.elements - found, found - case.expected.elements))
+    if not missing and not further:
+        return None
+    reader = next((readers[each] for each in further if each in readers), None)
+    reads = "" if reader is None else f"{case.places.short(reader)}, reads "
+    if missing and further:
+        return Cause("wrong address", f"{reads}{_listed(further)} in place of {_listed(missing)}")
+    if further:
+        return Cause("further elements", f"{reads}{_listed(further)}, on which the result must not depend")
+    return Cause("missing elements", f"the result does not depend on {_listed(missing)}")
+
+
+def _sorted(elements: Iterable[Element]) -> list[Element]:
+    return sorted(elements, key=lambda each: (each.array, each.index))
+
+
+def _listed(elements: list[Element]) -> str:
+    return ", ".join(str(run) for run in runs_of(elements)[:4])

@@ -10,6 +10,7 @@ from warploom.observe.provenance.alignment import Aligner, Alignment, Expected, 
 from warploom.observe.provenance.case import Case, Cause
 from warploom.observe.provenance.causes import find_cause
 from warploom.observe.provenance.chain import Chain, Node, leaves
+from warploom.observe.provenance.order_causes import first_difference
 from warploom.observe.provenance.places import Places, number
 from warploom.observe.provenance.sum_causes import wrong_step
 from warploom.observe.provenance.terms import Collector, Element, Regions, Run, paired_runs, runs_of
@@ -60,7 +61,7 @@ class Explainer:
         """Explain the value of a location at the end of the record. `result` is the element there."""
         root = self.chain.walk(location)
         terms = self.collector.collect(root)
-        case = Case(self.chain, self.collector, self.places, root, terms, value, result)
+        case = Case(self.chain, self.collector, self.places, root, terms, value, result, expected=expected)
         is_wrong = expected is not None and not abs(value - expected.value) <= expected.bound
         if expected is None or not expected.products or not terms.products:
             tree = (*self._spine(case), *self._products(case)) if terms.products else self._whole_tree(root)
@@ -75,6 +76,11 @@ class Explainer:
         products = tuple((each.a.element, each.b.element, each.k, each.is_right) for each in alignment.slots)
         tree = (*self._spine(case), *self._aligned(case, alignment))
         return Explanation(tree, step, tuple(details), cause, products, tuple(alignment.missing))
+
+    def difference(self, other: Explainer, location: Location, schedule: str) -> Cause | None:
+        """Return the cause if a value comes from other writes in the run of `other`, under the schedule `schedule`."""
+        roots = self.chain.walk(location), other.chain.walk(location)
+        return first_difference((self.places, roots[0]), (other.places, roots[1]), schedule)
 
     # Trees ------------------------------------------------------------------------------------------------
 

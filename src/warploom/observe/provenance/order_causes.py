@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from warploom.observe.provenance.case import Case, Cause, walk
 from warploom.observe.provenance.chain import Node
+from warploom.observe.provenance.places import Places
 from warploom.observe.provenance.trace import Copied, Writer
 
 
@@ -118,3 +119,36 @@ def unwritten_leaves(case: Case) -> Cause | None:
                     "uninitialised value", f"{case.places.short(node.writer)}, reads {case.places.leaf(source)}"
                 )
     return None
+
+
+def first_difference(one: tuple[Places, Node], other: tuple[Places, Node], schedule: str) -> Cause | None:
+    """Return the cause if a value comes from other writes in a run under another schedule.
+
+    `one` and `other` are the records of two runs with the node of the value. `schedule` is that of the other run.
+    """
+    (places, root), (twins, twin_root) = one, other
+    pending = [(root, twin_root, root)]
+    seen: set[tuple[int, int]] = set()
+    while pending:
+        node, twin, reader = pending.pop()
+        if (id(node), id(twin)) in seen:
+            continue
+        seen.add((id(node), id(twin)))
+        if _identity(places, node) != _identity(twins, twin):
+            if reader.writer is None:
+                return None
+            reads = f"{places.short(reader.writer)}, {places.thread(reader.writer)}, reads"
+            return Cause("race", f"{reads} {_origin(places, node)}; under {schedule}, {_origin(twins, twin)}")
+        pending += [(one, two, node) for one, two in zip(node.sources, twin.sources, strict=False)]
+    return None
+
+
+def _identity(places: Places, node: Node) -> tuple[object, ...]:
+    writer = node.writer
+    if writer is None:
+        return node.leaf, node.location
+    return writer.pc, writer.warp, writer.lane, places.trace.iteration(writer)
+
+
+def _origin(places: Places, node: Node) -> str:
+    return places.leaf(node) if node.writer is None else f"the value of {places.instruction(node.writer)}"

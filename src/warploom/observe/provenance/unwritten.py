@@ -9,6 +9,8 @@ import numpy as np
 from warploom.observe.provenance.case import Cause
 from warploom.observe.writers import Writers
 
+_TILE = 8  # tiles have a multiple of this number of rows and columns
+
 
 def unwritten_cause(name: str, shape: Sequence[int], index: Sequence[int], writers: Writers) -> Cause:
     """Return the cause for an element of the array `name` that no CTA writes."""
@@ -17,6 +19,8 @@ def unwritten_cause(name: str, shape: Sequence[int], index: Sequence[int], write
     if missing is None:
         return Cause("not written", f"no CTA of the grid writes {element}")
     axis, cta = missing
+    if axis < 0:
+        return Cause("not written", f"CTA {cta} writes the elements around {element}, but not this one")
     grid = " x ".join(str(extent) for extent in _without_ones(writers.grid))
     return Cause(
         f"grid too small along {'xyz'[axis]}", f"CTA {cta} would write {element}; the grid is {grid}"
@@ -31,7 +35,7 @@ def _without_ones(grid: Sequence[int]) -> Sequence[int]:
 def _missing_cta(
     shape: Sequence[int], index: Sequence[int], writers: Writers
 ) -> tuple[int, tuple[int, int, int]] | None:  # fmt: skip
-    """Return the CTA that would write an element, and the axis of the grid that is too short, or None.
+    """Return the CTA that would write an element, and the axis of the grid that is too short or -1, or None.
 
     The CTAs write tiles at equal distances along the axes of the array.
     """
@@ -58,11 +62,11 @@ def _missing_cta(
         if axis == len(shape) - 1:
             free = [k for k in (0, 1, 2) if k in free]
         if index[axis] >= extent:
-            if not free:
+            if not free or extent % _TILE:
                 return None
             found[free[0]], is_used[free[0]] = index[axis] // extent, True
     outside = [k for k in range(3) if found[k] >= writers.grid[k]]
-    return (outside[0], (found[0], found[1], found[2])) if outside else None
+    return outside[0] if outside else -1, (found[0], found[1], found[2])
 
 
 def _step(
