@@ -101,7 +101,7 @@ def other_result(case: Case) -> Cause | None:
     if result is None or alignment.missing or alignment.further or not alignment.wrong or len(result.index) < 2:
         return None
     index = list(result.index)
-    for axis, name in ((-2, "a"), (-1, "b")):
+    for axis, name in zip((-2, -1), NAMES, strict=True):
         along, _ = _axes(alignment, name)
         sides = [case.side(name, each) for each in alignment.slots]
         distances = {None if side.element is None or side.expected is None else _distance(side) for side in sides}
