@@ -34,7 +34,7 @@ class Places:
         )
 
     def instruction(self, writer: Writer) -> str:
-        """Return a phrase with the opcode, the line and the thread, such as `…, line 42, CTA (0, 0, 0), warp 0, lane 0`."""
+        """Return a phrase with the opcode, the line and the thread of a write."""
         opcode = "copy" if self._is_copy(writer) else self.program.steps[writer.pc].instruction.opcode
         return f"{opcode}, {self.line(writer.pc)}, {self.thread(writer)}"
 
