@@ -86,7 +86,7 @@ class Explainer:
 
     def _spine(self, case: Case) -> Iterator[Line]:
         factors = {id(each.node): each.factor for each in case.terms.steps}
-        for depth, node in enumerate(each for each in case.terms.spine if each.product is None):
+        for depth, node in enumerate(self._above(case)):
             if node.writer is None:
                 yield Line(depth, self.places.leaf(node))
                 continue
@@ -97,8 +97,14 @@ class Explainer:
                 text += f", by {self.places.leaf(leaf) or 'a value'}{shown}"
             yield Line(depth, text)
 
+    @staticmethod
+    def _above(case: Case) -> list[Node]:
+        """Return the instructions between the result and the first product."""
+        adding = {id(each.node) for each in case.terms.products}
+        return [each for each in case.terms.spine if id(each) not in adding]
+
     def _depth(self, case: Case) -> int:
-        return sum(each.product is None for each in case.terms.spine)
+        return len(self._above(case))
 
     def _nodes(self, case: Case) -> list[Node]:
         return list({id(each.node): each.node for each in case.terms.products}.values())
