@@ -14,7 +14,7 @@ from warploom.observe.provenance.order_causes import first_difference
 from warploom.observe.provenance.places import Places, number
 from warploom.observe.provenance.sum_causes import wrong_step
 from warploom.observe.provenance.terms import Collector, Element, Regions, Run, paired_runs, runs_of
-from warploom.observe.provenance.trace import ExecutionTrace, Location
+from warploom.observe.provenance.trace import Copied, ExecutionTrace, Location
 
 _MOST_RUNS = 8  # ranges of elements in a line
 _MOST_DETAILS = 12
@@ -302,7 +302,10 @@ class Explainer:
 
     def _later(self, side: Side) -> str:
         late = side.late
-        return "" if late is None else f"   {self.places.instruction(late)}, completes after the read"
+        if late is None:
+            return ""
+        is_copy = isinstance(late.record, Copied) or bool(late.record.copies)
+        return f"   {self.places.instruction(late)}, {'completes' if is_copy else 'writes'} after the read"
 
     def _by_iteration(self, alignment: Alignment) -> list[list[Slot]]:
         found: dict[int, list[Slot]] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from warploom.observe.provenance.case import Case, Cause, walk
 from warploom.observe.provenance.chain import Node
 from warploom.observe.provenance.places import Places
-from warploom.observe.provenance.trace import Copied, Writer
+from warploom.observe.provenance.trace import Copied, Execution, Writer
 
 
 def pending_sums(case: Case) -> Cause | None:
@@ -61,7 +61,9 @@ def _early(case: Case, reader: Writer, late: Writer, shared: Node | None) -> Cau
             return Cause("early read", f"{reads}; no wait for copies is between")
         count = f"{groups[-1].pending} group{'' if groups[-1].pending == 1 else 's'}"
         return Cause("early read", f"{reads}; the wait of {places.line(groups[-1].pc)} leaves {count} pending")
-    return Cause("race", f"{places.short(reader)}, reads before {places.short(late)}, {places.thread(late)}, writes")
+    return Cause(
+        "race", f"{places.short(reader)}, reads before {places.short(late)}, writes the value ({places.thread(late)})"
+    )
 
 
 def overwritten_reads(case: Case) -> Cause | None:
@@ -76,8 +78,10 @@ def overwritten_reads(case: Case) -> Cause | None:
                 assert shared is not None
                 assert shared.writer is not None
                 places = case.places
+                record = shared.writer.record
+                is_store = isinstance(record, Execution) and not record.copies
                 return Cause(
-                    "overwritten before the read",
+                    "race" if is_store else "overwritten before the read",
                     f"{places.short(shared.writer)} replaces the tile before {places.short(reader.writer)}, reads it",
                 )
     return None
