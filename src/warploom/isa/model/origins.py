@@ -37,7 +37,7 @@ _SPAN = 32  # largest number of bytes that a lane loads at once
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Bytes [start, start + size) of a register of an operand in one lane, or of an access to memory by one lane.
+    """Bytes [start, start + size) of a register in one lane, or of an access of one lane to memory.
 
     `item` is the index of the register in a vector. An access to memory has the operand "", and `item` is the index of
     the access among those of the instruction.
@@ -374,7 +374,7 @@ def _influences(form: Form, operands: SimpleNamespace, values: Mapping[str, Arra
 
 
 def _numbers(random: np.random.Generator, count: int, size: int, type: str) -> Bytes:
-    """Return the bytes of `count` random numbers of `size` bytes, with magnitudes near 1 for floating-point types."""
+    """Return the bytes of random numbers, with magnitudes near 1 for floating-point types."""
     found = random.integers(0, 256, (count, size), np.uint8)
     if type.startswith("f16"):
         found[:, 1::2] = found[:, 1::2] & 0x87 | 0x38
@@ -389,7 +389,7 @@ def _numbers(random: np.random.Generator, count: int, size: int, type: str) -> B
 
 
 def registers_of_element(map_: Any, row: int, col: int) -> tuple[tuple[int, int, int, int], ...]:
-    """Return (lane, register, first byte, bytes) of each copy of a matrix element in the registers of a fragment."""
+    """Return (lane, register, first byte, bytes) of each copy of an element in a fragment."""
     found: list[tuple[int, int, int, int]] = []
     for lane, item in map_.owners(row, col):
         register, bit = map_.register_of(item)

@@ -1,1 +1,1 @@
-"""Origins of results: a recorder of executions, a walk from a result to its sources, and causes of wrong results."""
+"""Origins of results, and causes of wrong results."""

@@ -65,7 +65,9 @@ class Side:
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """Product of a result, and the number `k` of the expected product in its place, or -1 for a further product.
+    """Product of a result, and the number `k` of the expected product in its place.
+
+    A further product has the number -1.
 
     `fault` is "late" if the factors would be right after the next write of their memory, and "overwritten" if they
     would be right before the last one.
@@ -85,7 +87,7 @@ class Slot:
 
 @dataclass(slots=True, eq=False)
 class Alignment:
-    """Products of a result, in the order of time, with the expected products. `missing` lists those without one."""
+    """Products of a result in the order of time. `missing` numbers the expected products without one."""
 
     expected: Expected
     slots: list[Slot]

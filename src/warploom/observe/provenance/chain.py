@@ -30,7 +30,7 @@ Leaf = Literal["", "source", "unwritten", "fill", "constant", "special", "unknow
 
 @dataclass(slots=True, eq=False)
 class Factors:
-    """Product of one element of A and one of B in a multiplication. `k` counts from the start of its matrices."""
+    """Product of an element of A and one of B. `k` counts from the start of the matrices."""
 
     k: int
     a: Node
@@ -327,7 +327,7 @@ def register_of(value: Any, item: int) -> Register | None:
 
 @lru_cache(maxsize=256)
 def tile_bits(word: int, rows: int, k: int, element: str, major: str) -> Array:
-    """Return the shared address of each element of a tile in bits. `word` is its descriptor. Shapes: (rows, k)."""
+    """Return the shared addresses of the elements of a tile, in bits. Shapes: (rows, k)."""
     return Descriptor.decode(word).tile(rows, k, element, major).at
 
 

@@ -1,4 +1,4 @@
-"""Search for the field of a matrix descriptor with another value of which a multiplication reads the expected data."""
+"""Search for the wrong field of a matrix descriptor, and for the value that agrees with the data."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def find_field(
     matrix: SharedMatrix,
     steps: tuple[int, int],
 ) -> WrongField | None:
-    """Return the only changed field of a descriptor with which a multiplication reads the expected elements.
+    """Return the field of a descriptor whose change makes a multiplication read the expected elements.
 
     `slots` are the products of one multiplication. `steps` are the axes along the rows of the tile and along K in the
     array. The rows around that of the result must agree as well.

@@ -122,7 +122,10 @@ def other_result(case: Case) -> Cause | None:
 
 
 def _products_of(case: Case, element: Element) -> set[tuple[Element | None, Element | None]] | None:
-    """Return the products of another element of the result, none if nothing writes it, or None if it is not known."""
+    """Return the products of an element of the result, or None if they are not known.
+
+    The set is empty if nothing writes the element.
+    """
     region = case.places.regions.array(element.array)
     if not all(0 <= at < extent for at, extent in zip(element.index, region.contents.shape, strict=True)):
         return None
@@ -160,7 +163,7 @@ def other_steps(case: Case) -> Cause | None:
 
 
 def exchanged_groups(case: Case) -> Cause | None:
-    """Find an operand whose elements are exchanged in groups along one axis: index i with i XOR a constant."""
+    """Find an operand whose elements are exchanged along one axis: index i with i XOR a constant."""
     assert case.alignment is not None
     for name in NAMES:
         sides = [case.side(name, each) for each in case.alignment.slots if each.k >= 0]
@@ -189,7 +192,7 @@ def _word(axis: int, rank: int) -> str:
 
 
 def shifted_elements(case: Case) -> Cause | None:
-    """Find an operand whose elements have a constant distance from the expected ones, in all steps or in one."""
+    """Find an operand whose elements have a constant distance from the expected ones."""
     alignment = case.alignment
     assert alignment is not None
     wrong = [each for each in alignment.slots if each.k >= 0]
@@ -253,7 +256,9 @@ def _shifted(case: Case, slots: list[Slot]) -> Cause | None:
 
 
 def _wrong_read(case: Case, slots: list[Slot], side: Side) -> Cause | None:
-    """Return the cause if shared memory has the expected element elsewhere, so that the read is wrong and not the copy.
+    """Return the cause if shared memory has the expected element at another offset.
+
+    The read is then wrong, and not the copy.
 
     A multiplication that reads shared memory directly has no such cause, because its descriptor has been searched.
     """
@@ -278,7 +283,7 @@ def _wrong_read(case: Case, slots: list[Slot], side: Side) -> Cause | None:
 
 
 def _copied(record: Copied | Execution) -> Iterator[tuple[int, Array, Array, Array, int]]:
-    """Yield the time, the owners, the targets, the sources and the bytes of the ranges that a record copies."""
+    """Yield the time, owners, targets, sources and bytes of the ranges that a record copies."""
     if isinstance(record, Copied):
         if record.space == "shared" and record.source_space == "global":
             yield record.time, record.owners, record.targets, record.sources, record.size

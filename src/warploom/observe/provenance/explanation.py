@@ -1,4 +1,4 @@
-"""Explanation of a result: the instructions and elements from which it comes, the first wrong step, and the cause."""
+"""Explanation of a result: its sources, the first wrong step, and the cause."""
 
 from __future__ import annotations
 
@@ -78,7 +78,10 @@ class Explainer:
         return Explanation(tree, step, tuple(details), cause, products, tuple(alignment.missing))
 
     def difference(self, other: Explainer, location: Location, schedule: str) -> Cause | None:
-        """Return the cause if a value comes from other writes in the run of `other`, under the schedule `schedule`."""
+        """Return the cause if a value comes from other writes in the run of `other`.
+
+        `schedule` is that of the other run.
+        """
         roots = self.chain.walk(location), other.chain.walk(location)
         return first_difference((self.places, roots[0]), (other.places, roots[1]), schedule)
 

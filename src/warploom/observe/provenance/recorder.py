@@ -42,7 +42,9 @@ class _Capture:
 
 
 class ProvenanceRecorder(Observer):
-    """Observer that records what the CTAs with the numbers `ctas` execute. Numbers count the grid with x fastest.
+    """Observer that records what the CTAs with the numbers `ctas` execute.
+
+    Numbers count the CTAs of the grid with x fastest.
 
     `trace` returns the record after the run.
     """
