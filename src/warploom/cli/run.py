@@ -6,6 +6,7 @@ The input is a launch file, or a PTX file and options that describe the launch.
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from time import perf_counter
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from warploom.runtime.buffers import Array, Buffer
     from warploom.runtime.launchfile import LaunchPlan, PreparedLaunch
 
+_ELEMENT = re.compile(r"(\w+)\s*\[([\d,\s]+)\]")
 _EPILOG = f"""{ARGUMENTS}
 Exit status: 0 success; 1 the kernel failed or its result is wrong; 2 wrong use.
 """
@@ -57,6 +59,15 @@ def declare(add: Add) -> None:
     )
     parser.add_argument("--explore", metavar="N", type=at_least(1), help="run N schedules and compare their results")
     parser.add_argument("--time", action="store_true", help="print where the time of the run goes")
+    parser.add_argument(
+        "--why",
+        metavar="ARRAY[INDEX]",
+        action="append",
+        default=[],
+        help="explain an element of the result, such as 'c[5, 7]': its sources, the first wrong step and the cause",
+    )
+    parser.add_argument("--expect", action="store_true", help="with --why: require [expect] in the launch file")
+    parser.add_argument("--svg", metavar="FILE", type=Path, help="with --why: draw the products of the last element")
     add_strict(parser)
     add_trace(parser)
 
@@ -70,6 +81,7 @@ def run(options: argparse.Namespace) -> int:
     schedule = plan.geometry.schedule or "eager"
     saves = _saves(options.save, plan.buffers)
     tracing = trace_options(options)
+    questions = _questions(options, plan)
     prepared = plan.prepare(options.memory)
     if options.explore is not None:
         return _explore(options, plan, prepared)
@@ -97,6 +109,7 @@ def run(options: argparse.Namespace) -> int:
     if options.time:
         _times.show(result.stats.times, seconds)
     _workers.spread(result.distribution)
+    _explain(options, plan, schedule, questions)
     if comparison and not comparison.ok:
         return FINDINGS
     return status_of(result.findings, options.strict)
@@ -105,7 +118,7 @@ def run(options: argparse.Namespace) -> int:
 def _explore(options: argparse.Namespace, plan: LaunchPlan, prepared: PreparedLaunch) -> int:
     from warploom.runtime.explore import explore
 
-    for name in ("schedule", "save", "trace", "time"):
+    for name in ("schedule", "save", "trace", "time", "why"):
         if getattr(options, name):
             raise UsageError(f"--{name} cannot be combined with --explore, which runs the kernel many times")
     with launch_progress(plan.file_name) as advance:
@@ -117,6 +130,44 @@ def _explore(options: argparse.Namespace, plan: LaunchPlan, prepared: PreparedLa
     if found.work_report is not None:
         _workers.table(found.work_report)
     return OK if found.same else FINDINGS
+
+
+def _questions(options: argparse.Namespace, plan: LaunchPlan) -> list[tuple[str, tuple[int, ...]]]:
+    """Return the arrays and indices of --why. Errors: UsageError."""
+    if not options.why and (options.expect or options.svg):
+        raise UsageError(f"--{'expect' if options.expect else 'svg'} needs --why ARRAY[INDEX]")
+    if options.expect and plan.expect is None:
+        raise UsageError("--expect needs a launch file with [expect]")
+    if options.why and isinstance(plan.geometry.workers, str):
+        raise UsageError("--why cannot be combined with a Dask cluster; expected a number of workers")
+    if options.svg is not None:
+        check_writable(options.svg, "--svg")
+    found: list[tuple[str, tuple[int, ...]]] = []
+    for text in options.why:
+        match = _ELEMENT.fullmatch(text.strip())
+        if match is None:
+            raise UsageError(f"--why: found {text!r}; expected an element such as 'c[5, 7]'")
+        found.append((match[1], tuple(int(part) for part in match[2].split(",") if part.strip())))
+    return found
+
+
+def _explain(
+    options: argparse.Namespace, plan: LaunchPlan, schedule: str, questions: list[tuple[str, tuple[int, ...]]]
+) -> None:
+    """Print the explanations of elements, and draw the last one for --svg."""
+    if not questions:
+        return
+    from warploom.runtime.wrong_elements import replay
+
+    again = replay(plan, schedule, options.memory)
+    for array, index in questions:
+        with launch_progress(f"{plan.file_name}, executions") as advance:
+            found = again.why(array, index, progress=advance)
+        print(found.text())
+        if options.svg is not None:
+            from warploom.view.why import why_svg
+
+            options.svg.write_text(why_svg(found), encoding="utf-8")
 
 
 def _saves(requests: list[str], buffers: Mapping[str, Buffer]) -> dict[Path, str]:

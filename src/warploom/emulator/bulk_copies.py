@@ -21,7 +21,7 @@ from warploom.emulator.faults import Fault, refuse
 from warploom.emulator.known_maps import MAP_BYTES, TF32_WORDS, KnownMaps
 from warploom.emulator.memory import Memory
 from warploom.emulator.pending_clusters import PendingClusters
-from warploom.emulator.tensor_boxes import lane_values, move_boxes, row_contents, tile_in, whole_boxes
+from warploom.emulator.tensor_boxes import lane_values, move_boxes, row_contents, row_sources, tile_in, whole_boxes
 from warploom.isa.instructions.reductions import combine_bulk, tensor_map_types
 from warploom.isa.model.records import BulkCopy, TensorCopy
 from warploom.isa.model.semantics import Array
@@ -77,7 +77,7 @@ class CopyExecutor:
         Shapes: positions, lanes, warps and result (copies,).
         """
         done = np.zeros(len(positions), np.bool_)
-        if not isinstance(request, TensorCopy) or request.reduction:
+        if not isinstance(request, TensorCopy) or request.reduction or self.memory.reports_copy_writes:
             return done
         for fields, of_map in self._by_tensor_map(lane_values(request.tensor_map, positions, lanes)):
             try:
@@ -272,6 +272,7 @@ class CopyExecutor:
         if request.destination_space == "global":
             first = memory.arena.find(destination, size, "a bulk copy's destination")
             self._report_put(first, size, request, pick)
+            self._report_plain(request, pick, cta, "global", first + first_read, len(data))
             self._put(memory.arena.bytes[first : first + size][received], data, request, pick)
             memory.arena.mark_written(destination)
         else:
@@ -280,6 +281,7 @@ class CopyExecutor:
                 ranks &= (1 << memory.shared.cluster_size) - 1
             for owner, low in self._targets(request.destination_space, destination, cta, ranks):
                 origin = memory.shared.origin(owner, low, size, "a bulk copy's destination")
+                self._report_plain(request, pick, cta, "shared", origin + low + first_read, len(data))
                 self._put(memory.shared.bytes[origin + low : origin + low + size][received], data, request, pick)
                 if request.mbarrier is not None:
                     mbarrier = pick.number(request.mbarrier)
@@ -312,6 +314,24 @@ class CopyExecutor:
         else:
             single = np.arange(first, first + size)[_kept(request.byte_mask, pick, size)]
             memory.report_copy("write", single, np.ones(len(single)))
+
+    def _report_plain(self, request: BulkCopy, pick: _Pick, cta: int, space: str, target: int, size: int) -> None:
+        """Create the event `CopyWrite` of `size` bytes that a copy writes to index `target` of a memory."""
+        memory = self.memory
+        if not memory.reports_copy_writes or request.source_space == "clusters":
+            return
+        source, from_space = pick.number(request.source) + pick.number(request.source_range()[0]), "global"
+        if request.source_space == "global":
+            first = memory.arena.find(source, size, "a bulk copy's source")
+        else:
+            ((owner, low),) = self._targets("shared::cta", source, cta, None)
+            first, from_space = memory.shared.origin(owner, low, size, "a bulk copy's source") + low, "shared"
+        step = 16 if size % 16 == 0 and request.byte_mask is None else 1
+        within = np.arange(0, size, step)
+        if request.byte_mask is not None:
+            within = within[_kept(request.byte_mask, pick, size)]
+        updates = bool(request.reduction)
+        memory.report_copy_write(space, target + within, from_space, first + within, step, updates=updates)
 
     # Tensor tiles -----------------------------------------------------------------------------------------
 
@@ -400,6 +420,7 @@ class CopyExecutor:
         base = self._global_span(fields, rows, inside)
         source, offsets = memory.arena.bytes, rows.global_offset
         self._report_rows("read", base, rows, inside)
+        global_base = base
         if fields.element_type in TF32_WORDS:
             source, offsets = _as_tf32(source, base + offsets, offsets >= 0, inside)
             base = 0
@@ -412,6 +433,10 @@ class CopyExecutor:
         contents = None if simple else row_contents(fields, rows, source, base)
         for owner, low in self._targets(request.shared_space, address, cta, pick.optional(request.multicast)):
             origin = self.memory.shared.origin(owner, low, covered, "a tensor copy")
+            if memory.reports_copy_writes:
+                from_rows, step = row_sources(fields, rows, global_base)
+                near = shared_addresses(fields, low + rows.shared_offset[:, None] + np.arange(0, whole, step))
+                memory.report_copy_write("shared", (origin + near).ravel(), "global", from_rows.ravel(), step)
             if contents is None:
                 tile_in(
                     source, base, offsets, left, inside, rows.shared_offset, whole, low,
@@ -436,6 +461,12 @@ class CopyExecutor:
         if not reached.any():
             return
         memory.arena.mark_written(base + int(rows.global_offset.max()) + GLOBAL_BASE)
+        if memory.reports_copy_writes:
+            chunks = np.arange(0, inside, 8)
+            near = shared_addresses(fields, low + rows.shared_offset[reached, None] + chunks)
+            far = base + rows.global_offset[reached, None] + chunks
+            updates = bool(request.reduction)
+            memory.report_copy_write("global", far.ravel(), "shared", (origin + near).ravel(), 8, updates=updates)
         if request.reduction:
             self._report_rows("update", base, rows, inside, request.reduction, fields.element_type)
         else:

@@ -456,6 +456,28 @@ class CopyAccess(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class CopyWrite(Event):
+    """Write of bulk copies, with the source of each range of bytes. It precedes the write.
+
+    `pc`, `warps` and `lanes` are the instruction and the threads that issued the copies. Each range has `size` bytes.
+    `targets` and `sources` are byte offsets in the arrays of the memories `space` and `source_space`, "shared" or
+    "global". A source is negative for bytes that fill a box. `updates` is True if a reduction combines the bytes with
+    those of the target.
+
+    Shapes: targets, sources, warps and lanes (ranges,) or broadcastable.
+    """
+
+    space: str
+    targets: Array
+    source_space: str
+    sources: Array
+    size: int
+    warps: Array
+    lanes: Array
+    updates: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Commit(Event):
     """Commit of the uncommitted asynchronous operations of the active lanes."""
 

@@ -16,7 +16,7 @@ from warploom.emulator.address_space import (
     WINDOW_SIZE,
 )
 from warploom.emulator.arena import Arena
-from warploom.emulator.events import Access, AccessKind, CopyAccess, ThreadCopyIssue
+from warploom.emulator.events import Access, AccessKind, CopyAccess, CopyWrite, ThreadCopyIssue
 from warploom.emulator.faults import Fault
 from warploom.emulator.observers import Dispatcher, in_turn
 from warploom.emulator.shared_memory import Location, SharedMemory, cleared
@@ -72,6 +72,7 @@ class Memory:
         self.local = np.zeros(state.topology.warps * 32 * self.local_stride if local_bytes else 0, np.uint8)
         self._observers = events.handler(Access)
         self._on_copy = events.handler(CopyAccess)
+        self._on_copy_write = events.handler(CopyWrite)
         self._on_thread_copy = events.handler(ThreadCopyIssue)
         self._fault = np.zeros(1, np.int64)
         self.is_watched = False  # True between the calls of `watch` that begin and end the calls of a handler
@@ -223,6 +224,20 @@ class Memory:
             warps, lanes = issuers or (np.array([warp]), np.array([lane]))
             ranges = np.asarray(starts, np.int64), np.asarray(sizes, np.int64)
             self._on_copy(CopyAccess(pc, kind, *ranges, warps, lanes, operation, type))
+
+    @property
+    def reports_copy_writes(self) -> bool:
+        """True if an observer handles the event `CopyWrite`."""
+        return self._on_copy_write is not None
+
+    def report_copy_write(
+        self, space: str, targets: Array, source_space: str, sources: Array, size: int, *, updates: bool = False
+    ) -> None:
+        """Create the event `CopyWrite` for the bulk copy in execution, before the write."""
+        if self._on_copy_write is not None:
+            pc, warp, lane = self.state.origin or (self.state.pc, -1, -1)
+            issuer = np.array([warp]), np.array([lane])
+            self._on_copy_write(CopyWrite(pc, space, targets, source_space, sources, size, *issuer, updates))
 
     def report_thread_copy(self, location: Location, record: ThreadCopy, lanes: Lanes) -> None:
         """Create the event `ThreadCopyIssue` for the copies of lanes."""

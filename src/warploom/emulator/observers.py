@@ -16,6 +16,7 @@ from warploom.emulator.events import (
     Complete,
     CopyAccess,
     CopyIssue,
+    CopyWrite,
     Event,
     Execute,
     Fence,
@@ -47,7 +48,9 @@ _EVENTS: Mapping[type[effects.Effect], frozenset[type[Event]]] = {
     effects.Multiply: frozenset(),
     effects.Access: frozenset({Access, CopyAccess}),
     effects.Fence: frozenset({Fence}),
-    effects.Issue: _OF_GROUPS | _OF_MBARRIERS | {ThreadCopyIssue, CopyIssue, TensorIssue, TensorTransferIssue},
+    effects.Issue: _OF_GROUPS
+    | _OF_MBARRIERS
+    | {ThreadCopyIssue, CopyIssue, CopyWrite, TensorIssue, TensorTransferIssue},
     effects.Commit: _OF_GROUPS,
     effects.Wait: _OF_GROUPS | _OF_MBARRIERS,
     effects.Arrive: _OF_MBARRIERS,

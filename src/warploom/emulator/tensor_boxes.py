@@ -2,6 +2,7 @@
 """Compiled copies of tensor boxes between global and shared memory."""
 
 from collections.abc import Callable
+from math import gcd
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from warploom.emulator.known_maps import TF32_WORDS
 from warploom.emulator.memory import Memory
 from warploom.isa.model.records import TensorCopy
 from warploom.isa.model.semantics import Array
-from warploom.layout import TensorMapFields, TileRows, box_bytes, boxes, fill_bytes, row_bytes
+from warploom.layout import TensorMapFields, TileRows, box_bytes, boxes, fill_bytes, row_bytes, unit_bits
 from warploom.layout.tile import is_simple
 from warploom.numerics._compile import njit
 from warploom.numerics.copies import address, copy_chunk
@@ -91,6 +92,25 @@ def row_contents(fields: TensorMapFields, rows: TileRows, arena: Array, base: in
     first = rows.first  # 16 elements take 16 bytes
     contents[reached, first : first + 16 * units] = padded.reshape(len(found), 16 * units)
     return contents
+
+
+def row_sources(fields: TensorMapFields, rows: TileRows, base: int) -> tuple[Array, int]:
+    """Return the index in `Arena.bytes` of each part of the rows of a box, and the bytes of a part.
+
+    `base` is the index at which the tensor starts. Parts without a source have the index -1. The order of the parts is
+    that before the swizzle. Shapes: (rows, parts).
+    """
+    is_packed = fields.shared_bits != fields.element_bits
+    bits = 8 if is_packed else unit_bits(fields)  # 16 packed elements take 16 bytes
+    first, inside, whole = rows.first * bits // 8, rows.valid * bits // 8, row_bytes(fields)
+    step = 4 if is_packed else gcd(8, first, inside)
+    within = np.arange(0, whole, step) - first
+    reached = (rows.global_offset[:, None] >= 0) & (within >= 0) & (within < inside)
+    if is_packed:
+        packed = 2 * fields.element_bits  # bytes of 16 elements
+        reached &= within % 16 < packed
+        within = within // 16 * packed + within % 16
+    return np.where(reached, base + rows.global_offset[:, None] + within, -1), step
 
 
 def lane_values(array: Array, positions: Array, lanes: Array) -> Array:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from warploom.runtime.distribution import Announce
     from warploom.runtime.kernel import KernelSource
 
+MOST_KEPT = 32 << 20
+"""Largest memory of a launch whose inputs are kept for `Run.why` by default. Units: bytes."""
+
 __all__ = ["SCHEDULES", "Progress", "Run", "Stats", "launch", "sanitize"]
 
 SCHEDULES = ("eager", "lazy", "random:0")
@@ -52,6 +55,7 @@ def launch(
     trace: bool | Sequence[int] = False,
     trace_events: int | None = None,
     profile: bool = False,
+    keep: bool = False,
     workers: int | str = 1,
     step_budget: int | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -98,6 +102,8 @@ def launch(
     - `trace` lists the numbers of the CTAs whose events are recorded; x varies fastest in these numbers. True selects
       the first cluster. `trace_events` limits the number of events.
     - `profile` counts the executions of each instruction and the cost of its accesses.
+    - `keep` keeps the inputs, so that `Run.why` can explain elements of the result at any time. By default, this holds
+      for the latest launch if its memory has at most 32 MiB.
     - `workers` is a number of threads, or a Dask cluster that shares the grid (extra `farm`): "dask" for one local
       worker per core, "dask:N" for N local workers, or a scheduler's address. Results and findings do not depend on it.
     - `step_budget` limits the warp instructions of the run, where a batch of fewer than 32 warps counts as 32; the
@@ -130,7 +136,8 @@ def launch(
     """
     check_device(device)
     check_switches({
-        "sanitize": sanitize, "raises": raises, "profile": profile, "wait": wait, "cooperative": cooperative,
+        "sanitize": sanitize, "raises": raises, "profile": profile, "keep": keep, "wait": wait,
+        "cooperative": cooperative,
         "programmatic": programmatic,
     })  # fmt: skip
     gpu_options = {
@@ -139,7 +146,7 @@ def launch(
     }  # fmt: skip
     emulator_options = {
         "sanitize": sanitize, "raises=False": not raises, "trace": trace is not False,
-        "trace_events": trace_events is not None, "profile": profile, "arch": arch is not None,
+        "trace_events": trace_events is not None, "profile": profile, "keep": keep, "arch": arch is not None,
         "schedule": schedule != "eager", "workers": workers != 1, "step_budget": step_budget is not None,
         "progress": progress is not None, "announce": announce is not None, "output": output is not None,
     }  # fmt: skip
@@ -168,6 +175,11 @@ def launch(
     )  # fmt: skip
     if done.error is None:
         began = perf_counter()
+        if keep or prepared.arena.bytes.nbytes <= MOST_KEPT:
+            from warploom.runtime.replay import keep_replay
+
+            replay = keep_replay(loaded, geometry, arguments, prepared, arch, schedule, step_budget, always=keep)
+            done = replace(done, replay=replay)
         arguments.buffers.read_from(prepared.arena)
         done.stats.times.copies += perf_counter() - began
     return done

@@ -123,6 +123,12 @@ class DeviceBuffers:
         buffer, member = self._places[id(value)]
         return buffer.start + member.address - buffer.low
 
+    def members(self) -> Iterator[tuple[str, Array]]:
+        """Yield the name of each array, and the array."""
+        for buffer in self._buffers:
+            for member in buffer.members:
+                yield member.name, member.array
+
     # The emulator's memory ------------------------------------------------------------------------------------
 
     def reserve(self, arena: Arena) -> None:
@@ -161,6 +167,20 @@ class DeviceBuffers:
         for buffer, segment in self._segments():
             if arena.written(segment):
                 buffer.store(arena.view(segment))
+
+    def inputs(self, arena: Arena) -> list[NDArray[np.uint8]]:
+        """Return the contents of the buffers before the run that has ended, in the order of their segments.
+
+        The arrays in host memory must not have the results yet. Contents that the run has not changed are views.
+        """
+        found: list[NDArray[np.uint8]] = []
+        for buffer, segment in self._segments():
+            contents = arena.view(segment)
+            if arena.written(segment):
+                contents = np.zeros_like(contents)
+                buffer.load(contents)
+            found.append(contents)
+        return found
 
     def views(self, arena: Arena) -> Iterator[tuple[str, Array]]:
         """Yield the name of each writable array, and a view of its copy in `arena`."""

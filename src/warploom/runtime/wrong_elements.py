@@ -1,4 +1,4 @@
-"""Search for the writers of wrong elements, in a second run of the launch."""
+"""Second runs of a launch plan, which find the writers of wrong elements and explain elements."""
 
 from __future__ import annotations
 
@@ -11,11 +11,29 @@ from warploom.observe.writers import WriterRecorder
 from warploom.runtime import cpu
 from warploom.runtime.api import load_launch
 from warploom.runtime.buffers import MEMORY_LIMIT
+from warploom.runtime.replay import Replay
+from warploom.runtime.why import Expectation
 
 if TYPE_CHECKING:
     from warploom.emulator.stats import Progress
     from warploom.runtime.comparison import Comparison
     from warploom.runtime.launchfile import LaunchPlan
+
+
+def replay(plan: LaunchPlan, schedule: str, limit: int = MEMORY_LIMIT) -> Replay:
+    """Return the launch of `plan` with new buffers, for explanations of its elements.
+
+    `limit` is the maximum size of the buffers in bytes.
+    """
+    prepared, where, expect = plan.prepare(limit), plan.geometry, plan.expect
+    loaded, geometry, arguments = load_launch(
+        plan.ptx, plan.kernel, where.grid, where.block, where.cluster, where.shared, prepared.args
+    )
+    expectation = None
+    if expect is not None and prepared.expected is not None:
+        reference = "" if expect.stored is not None else expect.reference
+        expectation = Expectation(expect.result, prepared.expected, reference, expect.operands, expect.options)
+    return Replay(loaded, geometry, arguments, where.arch, schedule, names=prepared.arrays, expectation=expectation)
 
 
 def find_writers(

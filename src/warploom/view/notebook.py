@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from warploom.ptx import Module, Node
     from warploom.runtime.api import Run
     from warploom.runtime.explore import Exploration
+    from warploom.runtime.why import Why
 
 _COLOURS = {Severity.ERROR: "#d1383d", Severity.WARNING: "#b07800", Severity.NOTE: "#3a7fd5"}
 _GREEN = "#2f9e44"
@@ -207,6 +208,13 @@ def exploration(found: Exploration) -> str:
 # Layouts and descriptors --------------------------------------------------------------------------------------------
 
 
+def why(found: Why) -> str:
+    """Return an explanation of an element as text, with a picture of the operands."""
+    from warploom.view.why import why_html
+
+    return why_html(found)
+
+
 def layout(found: FragmentMap | SharedMap | TensorMemoryMap) -> str:
     """Return an SVG picture of a layout, cut after MAX_SIDE rows and MAX_SIDE columns."""
     from warploom.view.layout_grid import grid_of
@@ -258,4 +266,5 @@ _REPRESENTATIONS: Mapping[str, Mapping[Kind, Callable[[Any], str]]] = {
     "report": {"html": report},
     "run": {"html": run},
     "exploration": {"html": exploration},
+    "why": {"html": why},
 }

@@ -51,7 +51,7 @@ function _shtab_warploom_using
 end
 
 set -g _shtab_warploom_commands check run sanitize debug exec capture replay report init lower author explain layout bench 'bench gemm' tune lsp completion
-set -g _shtab_warploom_opts_with_value --arch --arg --bank --block --box --by --byte --byte-id --cluster --column --command --count --cta --descriptor --device --disable --draw --element --enable --explore --format --grid --idesc --interleave --item --json --kernel --lane --major --memory --nth --output --peer --ptx-version --regime --register --repetitions --report --row --save --schedule --selector --shapes --shared --source --svg --swizzle --tcol --tcp --thread-id --tlane --to --trace --trace-ctas --trace-events --types --workers -o -x
+set -g _shtab_warploom_opts_with_value --arch --arg --bank --block --box --by --byte --byte-id --cluster --column --command --count --cta --descriptor --device --disable --draw --element --enable --explore --format --grid --idesc --interleave --item --json --kernel --lane --major --memory --nth --output --peer --ptx-version --regime --register --repetitions --report --row --save --schedule --selector --shapes --shared --source --svg --swizzle --tcol --tcp --thread-id --tlane --to --trace --trace-ctas --trace-events --types --why --workers -o -x
 
 complete -c warploom -e
 complete -c warploom -f
@@ -80,6 +80,9 @@ complete -c warploom -n '_shtab_warploom_using run' -l memory -x -d 'limit for a
 complete -c warploom -n '_shtab_warploom_using run' -l save -xka "(__fish_complete_path (commandline -ct))" -d 'write a buffer after the run; buffers of the command line are called arg0, arg1, …'
 complete -c warploom -n '_shtab_warploom_using run' -l explore -x -d 'run N schedules and compare their results'
 complete -c warploom -n '_shtab_warploom_using run' -l time -d 'print where the time of the run goes'
+complete -c warploom -n '_shtab_warploom_using run' -l why -x -d 'explain an element of the result, such as '"'"'c[5, 7]'"'"': its sources, the first wrong step and the cause'
+complete -c warploom -n '_shtab_warploom_using run' -l expect -d 'with --why: require [expect] in the launch file'
+complete -c warploom -n '_shtab_warploom_using run' -l svg -xka "(__fish_complete_path (commandline -ct))" -d 'with --why: draw the products of the last element'
 complete -c warploom -n '_shtab_warploom_using run' -l strict -d 'exit with status 1 for warnings too'
 complete -c warploom -n '_shtab_warploom_using run' -l trace -xka "(__fish_complete_path (commandline -ct))" -d 'write a trace for Perfetto'
 complete -c warploom -n '_shtab_warploom_using run' -l trace-ctas -x -d 'numbers of the CTAs to trace; x varies fastest (default: the first cluster)'

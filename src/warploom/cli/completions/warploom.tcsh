@@ -10,6 +10,7 @@
 complete warploom \
         'c/--format=/(text json sarif)/' \
         'c/--save=/f/' \
+        'c/--svg=/f/' \
         'c/--trace=/f/' \
         'c/--command=/f/' \
         'c/--report=/f/' \
@@ -22,12 +23,12 @@ complete warploom \
         'c/--by=/(graph events)/' \
         'c/--regime=/(steady rested)/' \
         'c/--json=/f/' \
-        'c/--svg=/f/' \
         'c/--peer=/(torch cupy)/' \
-        'c/--/(all arch arg bank block box by byte byte-id check cluster column command count csv cta descriptor device disable draw element enable explain explore force forget format grid help html idesc interleave item json kernel lane list major memory nth output peer ptx-version regime register repetitions report row sanitize save schedule selector shapes shared source stdio strict svg swizzle tcol tcp text thread-id time tlane to trace trace-ctas trace-events types version workers)/' \
+        'c/--/(all arch arg bank block box by byte byte-id check cluster column command count csv cta descriptor device disable draw element enable expect explain explore force forget format grid help html idesc interleave item json kernel lane list major memory nth output peer ptx-version regime register repetitions report row sanitize save schedule selector shapes shared source stdio strict svg swizzle tcol tcp text thread-id time tlane to trace trace-ctas trace-events types version why workers)/' \
         'c/-/(- h o x)/' \
         'n/--format/(text json sarif)/' \
         'n/--save/f/' \
+        'n/--svg/f/' \
         'n/--trace/f/' \
         'n/--command/f/' \
         'n/--report/f/' \
@@ -40,7 +41,6 @@ complete warploom \
         'n/--by/(graph events)/' \
         'n/--regime/(steady rested)/' \
         'n/--json/f/' \
-        'n/--svg/f/' \
         'n/--peer/(torch cupy)/' \
         'p/1/(check run sanitize debug exec capture replay report init lower author explain layout bench tune lsp completion)/' \
         'n/check/f/' \

@@ -162,7 +162,7 @@ MOVMATRIX = Form(
         "d": replace(out("b32"), layout=OperandLayout("D", lambda slots, _: _transposed("D", slots))),
         "a": replace(inp("b32", values=()), layout=OperandLayout("A", lambda slots, _: _transposed("A", slots))),
     },
-    effects=(Collective("warp"), Flow(unwritten="ignore")),
+    effects=(Collective("warp"), Flow(elements=("a",), unwritten="ignore")),
     source="PTX ISA 9.7.14.5.17",
 )
 MOVMATRIX.describe(

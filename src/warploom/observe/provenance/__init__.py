@@ -1,0 +1,1 @@
+"""Origins of results, and causes of wrong results."""
