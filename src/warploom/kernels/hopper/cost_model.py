@@ -252,7 +252,10 @@ def _stage_clocks(problem: Problem, plan: Plan, schedule: TileSchedule) -> float
 
 
 def _misalignment(problem: Problem, operand: str) -> float:
-    """Return the factor of the bytes of A or B from L2, whose rows in memory may begin within a sector or a line."""
+    """Return the factor of the bytes of A or B from L2.
+
+    Rows that begin within a sector or within a line of L2 need more accesses.
+    """
     major, lines = (problem.a_major, problem.m) if operand == "a" else (problem.b_major, problem.n)
     pitch = (problem.k if major == "k" else lines) * size_of(problem.a)
     return H200.within_sectors if pitch % _SECTOR else H200.within_lines if pitch % SPAN else 1.0

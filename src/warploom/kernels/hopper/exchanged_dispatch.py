@@ -97,7 +97,10 @@ class VectorDispatch(ExchangedDispatch):
         return ()
 
     def arguments(self, operands: Operands, d: Any, start: Any, alpha: float, beta: float) -> list[Any]:
-        """Return the kernel arguments for NumPy arrays. A and B are copied, because their rows must be aligned."""
+        """Return the kernel arguments for NumPy arrays.
+
+        A and B are copied, because their rows must be aligned.
+        """
         b = transposed(aligned(transposed(operands.b)))
         return super().arguments(operands._replace(a=aligned(operands.a), b=b), d, start, alpha, beta)
 
@@ -119,7 +122,10 @@ def _strides(operands: Operands, d: Any) -> tuple[int, ...]:
 
 
 def operand_map(plan: Plan, array: Any, name: str) -> TensorMap:
-    """Return the tensor map of operand "a" of a plan, or of operand "b" transposed. `OperandCopy` uses its boxes."""
+    """Return the tensor map of operand "a" of a plan, or of operand "b" transposed.
+
+    `OperandCopy` copies its boxes.
+    """
     type_word, (lines, span, is_along_k) = plan.a if name == "a" else plan.b, plan.stage_layout(name)
     count = plan.sharers(name)
     if is_along_k:

@@ -259,7 +259,10 @@ class OperandCopy:
         return line + self.place * self.part if self.is_along_k and self.mask is not None else line
 
     def __call__(self, ring: RingState, k: Any, line: Any, batch: Any) -> None:
-        """Copy this CTA's part of the stage that starts at element `k` of K. `line` is a result of `first_line`."""
+        """Copy this CTA's part of the stage that starts at element `k` of K.
+
+        `line` is a result of `first_line`.
+        """
         target = self.start + ring.stage * (self.lines * self.span)
         words: dict[str, Any] = {"dim": f"{self.rank}d"}
         if self.mask is not None:

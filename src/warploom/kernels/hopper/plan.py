@@ -339,7 +339,10 @@ class Plan(GemmPlan):
 
     @property
     def copied_columns(self) -> int:
-        """Number of columns of B in a stage: those of the tile, or more, if B is copied in boxes of 64 columns."""
+        """Number of columns of B in a stage.
+
+        If B is not contiguous along K, it is copied in boxes of 64 columns, of which the last may exceed the tile.
+        """
         columns = self.tile.columns
         return columns if self.b_major == "k" else -(-columns // BLOCK) * BLOCK
 
