@@ -54,7 +54,7 @@ class Target:
 
 
 class Conditions:
-    """Stops at breakpoints, changes of watched values, the target of a movement, and a request of another thread.
+    """Stops at breakpoints, watches and the target of a movement, and at a request of another thread.
 
     After a stop, `hits` has the breakpoints that have stopped the launch and their lanes, and `at_target`, `has_left`
     and `interrupted` have the other reasons. `describe(pc, batch, lanes)` calls the function of a breakpoint that logs.

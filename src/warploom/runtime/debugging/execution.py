@@ -131,7 +131,7 @@ class Execution:
                 self.replay(each, Passive())
 
     def go_to_number(self, number: int) -> None:
-        """Continue to the first instruction with at least a number, or from a snapshot if it is an earlier one.
+        """Go to the first instruction with at least a number, if necessary from a snapshot.
 
         Errors: UsageError debug.history for an earlier moment without snapshots.
         """
@@ -206,7 +206,7 @@ class _Until:
         self._limit()
 
     def _limit(self) -> bool:
-        """Let native code execute no batch after the moment. Return True if no batch is left before the moment."""
+        """Limit the batches of a native call to the moment. Return True if no batch is left."""
         emulator = self._execution.state
         left = self._moment.batch - 1 - emulator.state.counters.batches
         emulator.batches_per_call = max(min(left, self._observed.most), 1)
