@@ -151,7 +151,7 @@ def _piped() -> Iterator[str]:
 
 @contextmanager
 def _line_editing(debugger: Debugger) -> Generator[None]:
-    """Provide completion and a history in a `with` block, if Python has readline and the input is a terminal."""
+    """Provide completion and a history in a `with` block, if Python has readline."""
     try:
         import readline
     except ImportError:  # on Windows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from warploom.diagnostics import UsageError
 from warploom.diagnostics.wording import counted, list_ranges
 from warploom.runtime.debugging.breakpoints import Breakpoint
 from warploom.runtime.debugging.focus import Coordinates, Filter
@@ -66,6 +67,9 @@ def break_(context: Context, where: str, *, within: Filter | None, condition: st
     """
     if where in ("trap", "deadlock"):
         return Message("A trap or a deadlock always stops the launch.")
+    if where.partition(" ")[0] == "finding":
+        hint = "`warploom sanitize` lists findings with their lines; break at such a line"
+        raise UsageError("the debugger cannot stop at findings of the sanitizer", code="debug.location", hint=hint)
     return _added(context, where, within, condition, is_temporary=False)
 
 
