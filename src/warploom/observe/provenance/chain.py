@@ -162,10 +162,10 @@ class Chain:
     def _expand_instruction(
         self, node: Node, writer: Writer, execution: Execution, follow: Callable[[Location, int], Node]
     ) -> None:  # fmt: skip
-        form = self.launch.program.steps[writer.pc].binding.form
-        operands = self.launch.instructions[writer.pc].operands
+        binding = self.launch.program.steps[writer.pc].binding
+        form, operands = binding.form, self.launch.instructions[writer.pc].operands
         position = execution.position(writer.warp)
-        if form.execution is None:
+        if form.execution is None or any(each.space_word(binding.slots) == "tensor" for each in form.operands.values()):
             node.leaf = "unknown"
             return
         if node.location.space == "register":
