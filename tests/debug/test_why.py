@@ -10,6 +10,7 @@ import pytest
 from debug.scenarios.ampere_gemm import ampere_gemm
 from debug.scenarios.generate import FOLDER, SCENARIOS, text_of
 from debug.scenarios.hopper_gemm import hopper_gemm
+from emulator.tensor_texts import tensor_kernel
 
 import warploom as wl
 from warploom.cli import main
@@ -219,6 +220,21 @@ def test_a_later_launch_drops_the_inputs_unless_they_are_kept() -> None:
     z[:] = 0
     assert kept.why("z", 2).value == 2
     assert np.isfinite(value)
+
+
+def test_the_tree_says_where_the_walk_ends() -> None:
+    body = (
+        "mul.wide.u32 %rd2, %r0, 4; add.u64 %rd3, %rd1, %rd2; ld.global.b32 %v0, [%rd0];"
+        "tcgen05.st.sync.aligned.32x32b.x1.b32 [%w], {%v0}; tcgen05.wait::st.sync.aligned;"
+        "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%v1}, [%w]; tcgen05.wait::ld.sync.aligned;"
+        "st.global.b32 [%rd3], %v1;"
+    )
+    out = np.zeros(128, np.float32)
+    run = wl.launch(tensor_kernel(body, columns=32), grid=1, block=128, args=[np.ones(4, np.float32), out])
+    text = run.why(out, 7, expect=np.full(128, 2.0)).text()
+    assert "tcgen05.ld" in text
+    assert "value that is not followed" in text
+    assert text.endswith("cause: not found")
 
 
 @pytest.mark.parametrize(

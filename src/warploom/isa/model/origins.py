@@ -242,6 +242,8 @@ class Origins:
         if key not in self._labels:
             self._labels[key] = _move_labels(form, operands, values, active, moved)
         results, stored = self._labels[key]
+        if result.operand and result.operand not in results:
+            return None
         if result.operand:
             labels = results[result.operand][result.item]
         elif stored:

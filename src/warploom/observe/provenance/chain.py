@@ -162,10 +162,10 @@ class Chain:
     def _expand_instruction(
         self, node: Node, writer: Writer, execution: Execution, follow: Callable[[Location, int], Node]
     ) -> None:  # fmt: skip
-        form = self.launch.program.steps[writer.pc].binding.form
-        operands = self.launch.instructions[writer.pc].operands
+        binding = self.launch.program.steps[writer.pc].binding
+        form, operands = binding.form, self.launch.instructions[writer.pc].operands
         position = execution.position(writer.warp)
-        if form.execution is None:
+        if form.execution is None or any(each.space_word(binding.slots) == "tensor" for each in form.operands.values()):
             node.leaf = "unknown"
             return
         if node.location.space == "register":
@@ -180,8 +180,26 @@ class Chain:
         }
         for part in self._origins.of(form, operands, values, execution.lanes[position], result):
             self._follow_part(node, writer, execution, position, part, follow)
+        if node.location.space != "register" and execution.accesses[writer.access].kind == "update":
+            self._follow_updates(node, writer, execution, follow)
         if not node.inputs and not node.leaf:
             node.leaf = "constant"
+
+    def _follow_updates(
+        self, node: Node, writer: Writer, execution: Execution, follow: Callable[[Location, int], Node]
+    ) -> None:  # fmt: skip
+        """Follow the values of the other lanes that the same instruction adds to the same memory."""
+        reached = execution.accesses[writer.access]
+        own = int(np.flatnonzero(reached.warps == writer.warp)[0]), writer.lane
+        same = reached.lanes & (reached.index == reached.index[own]) & (reached.owners == reached.owners[own])
+        same[own] = False
+        for row, lane in np.argwhere(same).tolist():
+            other = Writer(writer.time, execution, int(reached.warps[row]), lane, writer.access)
+            position = execution.position(other.warp)
+            for name, array in execution.values.items():
+                for item in range(len(array)):
+                    part = Part(name, item, lane, 0, array.dtype.itemsize)
+                    self._follow_part(node, other, execution, position, part, follow)
 
     def _follow_part(
         self, node: Node, writer: Writer, execution: Execution, position: int, part: Part,

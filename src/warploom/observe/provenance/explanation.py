@@ -218,7 +218,8 @@ class Explainer:
     def _described(self, node: Node, reader: Node | None) -> str:
         if node.writer is not None:
             value = "" if node.value is None else f" = {number(node.value)}"
-            return self.places.instruction(node.writer) + value
+            end = f"; {self.places.leaf(node)}" if node.leaf == "unknown" else ""
+            return self.places.instruction(node.writer) + value + end
         text = self.places.leaf(node)
         if (
             node.leaf == "unwritten"
