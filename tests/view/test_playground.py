@@ -69,11 +69,17 @@ def test_vector_add_runs(page):
     choose(page, "examples/vector_add")
     verdict, output = press(page, "run")
     assert verdict.startswith("z is within its bound")
-    assert "8" in output
     assert "float32 1000" in output
     assert "320 memory" in output
     assert page.get_attribute("#verdict", "class") == "good"
     keep(page, "playground_run")
+
+
+def test_a_tensor_core_multiplication_runs(page):
+    choose(page, "one tensor-core multiplication")
+    verdict, output = press(page, "run")
+    assert verdict.startswith("d is within its bound")
+    assert "1 mma" in output
 
 
 def test_a_kernel_of_300_lines_is_checked(page):
