@@ -129,10 +129,12 @@ function buffers(found) {
 function diagnostic(found) {
   const item = document.createElement("li");
   item.className = found.severity;
-  const place = found.start ? `${found.file}:${found.start.line}:${found.start.column}` : found.file ?? "";
-  const title = create("button", place || found.code, "place");
-  if (found.start) title.addEventListener("click", () => select(found));
-  item.append(title, create("code", `${found.severity} ${found.code}`), create("p", found.message));
+  if (found.start) {
+    const title = create("button", `${found.file}:${found.start.line}:${found.start.column}`, "place");
+    title.addEventListener("click", () => select(found));
+    item.append(title);
+  }
+  item.append(create("code", `${found.severity} ${found.code}`), create("p", found.message));
   if (found.hint) item.append(create("p", found.hint, "hint"));
   for (const note of found.notes ?? []) item.append(create("p", note.message, "note"));
   for (const [number, fix] of (found.data?.fixes ?? []).entries()) {
