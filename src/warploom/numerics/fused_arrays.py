@@ -118,7 +118,10 @@ def _step(terms: _Terms, model: Model, result: Format) -> Array:
 
 
 def _rounded(magnitude: Array, lowest: Array, fmt: Format) -> Array:
-    """Return the codes of magnitude * 2**lowest, rounded to nearest even in f16 and toward zero in other formats."""
+    """Return the codes of magnitude * 2**lowest.
+
+    The codes of f16 are rounded to nearest, ties to even, and those of other formats toward zero.
+    """
     length = np.frexp(magnitude.astype(np.float64))[1].astype(np.int64)  # exact, because magnitude is less than 2**53
     exponent = np.maximum(length - 1 + lowest, fmt.min_exponent)
     shift = np.clip(exponent - fmt.mantissa_bits - lowest, -63, 62)
