@@ -232,7 +232,9 @@ def _fused(x: _Operands, by: Multiplier) -> Array:
 def _sums(x: _Operands, model: Model, by: Multiplier) -> Array:
     """Return the fused sums of `model` for operands `x`.
 
-    `by` has the other properties of the multiplication. Errors: UsageError launch.engine for block scales without Numba.
+    `by` has the other properties of the multiplication.
+
+    Errors: UsageError launch.engine for block scales without Numba.
     """
     if not INSTALLED:
         if model.scale_type is not None:
