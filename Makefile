@@ -6,6 +6,7 @@
 #   make test-evidence  run the tests on recorded answers, the documentation, browsers, notebooks and fuzzing
 #   make test-gpu       run the tests that need a GPU
 #   make docs           build the documentation into build/site
+#   make playground     build the files of the playground, which `make docs` also does
 #   make bench          measure import time
 #   make format         let ruff rewrite what it can
 #   make clean          remove what the targets above made
@@ -33,7 +34,14 @@ PYTHON := $(shell for p in $(CANDIDATES); do \
     "$$p" -c '$(PROBE)' 2>/dev/null && exec "$$p" -c 'import sys; print(sys.executable)'; done)
 endif
 
-.PHONY: run test check lint types test-evidence test-gpu docs bench format lock clean
+# The playground needs Node.js and npm. Without them, the site says that its files are missing. npm also installs the
+# browser of the tests, which otherwise use the one on PATH.
+ifneq ($(shell command -v npm),)
+PLAYGROUND := playground
+CHROMIUM := build/chromium/chromium
+endif
+
+.PHONY: run test check lint types test-evidence test-gpu docs playground bench format lock clean
 .DELETE_ON_ERROR:
 
 run: .venv/run.stamp
@@ -43,7 +51,7 @@ run: .venv/run.stamp
 test: .venv/dev.stamp
 	$(BIN)/pytest -n 2 -m "not evidence and not gpu"
 
-test-evidence: .venv/dev.stamp docs
+test-evidence: .venv/dev.stamp docs $(CHROMIUM)
 	$(BIN)/pytest -n 2 -m evidence
 
 test-gpu: .venv/dev.stamp
@@ -59,8 +67,18 @@ lint: .venv/dev.stamp
 types: .venv/dev.stamp
 	$(BIN)/pyright --warnings
 
-docs: .venv/dev.stamp
+docs: .venv/dev.stamp $(PLAYGROUND)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+playground: .venv/dev.stamp tools/playground/node_modules/.package-lock.json
+	$(BIN)/python tools/playground/build.py
+
+tools/playground/node_modules/.package-lock.json: tools/playground/package-lock.json
+	npm ci --ignore-scripts --no-audit --no-fund --silent --prefix tools/playground
+	@touch $@
+
+build/chromium/chromium: tools/playground/node_modules/.package-lock.json
+	node tools/playground/chromium.mjs build/chromium
 
 bench: .venv/dev.stamp
 	$(BIN)/python bench/import_time.py
@@ -89,5 +107,5 @@ $(UV):
 	@touch $@ .venv/run.stamp
 
 clean:
-	rm -rf .venv .tools build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .tools tools/playground/node_modules build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find src lab tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 _NAMES = ("chromium-headless-shell", "chromium", "google-chrome")
-_EXECUTABLE = next(filter(None, map(shutil.which, _NAMES)), None)
+_BUILT = Path(__file__).parents[1] / "build" / "chromium"  # `make test-evidence` unpacks it
+_EXECUTABLE = next(filter(None, map(shutil.which, (*_NAMES, _BUILT / "chromium"))), None)
 
 needs_browser = pytest.mark.skipif(_EXECUTABLE is None, reason=f"there is no {', '.join(_NAMES)} here")
 
@@ -54,7 +55,8 @@ def chromium() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=_EXECUTABLE)
+        libraries = {"LD_LIBRARY_PATH": str(_BUILT / "lib")} if str(_BUILT / "chromium") == _EXECUTABLE else {}
+        browser = playwright.chromium.launch(executable_path=_EXECUTABLE, env=os.environ | libraries)
         yield browser
         browser.close()
 

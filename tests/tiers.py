@@ -55,6 +55,7 @@ EVIDENCE = {
         r"lab/test_gemm_campaign\.py::test_a_record_is_compared_without_a_gpu",
         r"nvvm/test_lifting\.py::test_another_kernel_is_unchanged\[(?!double_buffer|multicast|tma_ring|st_async)",
         rf"nvvm/test_lifting\.py::test_a_kernel_of_the_corpus_is_unchanged\[(?!{CORE_CORPUS})",
+        r"project/test_without_numba\.py::test_the_same_tests_pass_without_numba\[(?!memory)",
         r"observe/sanitize/protocol/test_protocol\.py::test_every_mutant_is_judged",
         r"observe/sanitize/protocol/test_protocol\.py::test_what_the_manual_allows_leaves_the_right_results",
         r"observe/sanitize/test_silence\.py::test_a_kernel_of_the_corpus_is_silent\[.*random",

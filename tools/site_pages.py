@@ -15,6 +15,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[1]
+PLAYGROUND = ROOT / "build" / "playground" / "files.js"  # tools/playground/build.py
 LINK = re.compile(r"(!?\[[^\]\n]*\]\()([^)#\s]+)(#[^)\s]*)?(\))")
 LANGUAGES = {".py": "python", ".toml": "toml", ".ptx": "text", ".json": "json"}
 KINDS = {"added": "Added", "changed": "Changed", "fixed": "Fixed", "removed": "Removed"}
@@ -92,11 +93,13 @@ def outside(files: Files) -> dict[str, str]:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages for files outside `docs/` to the site."""
+    """Add the pages for files outside `docs/` to the site, and the files of the playground if they are built."""
     pages = {page: page_text(source) for page, source in outside(files).items()}
     pages |= {"index.md": page_text("README.md"), "changelog.md": changes()}
     for page, text in pages.items():
         files.append(File.generated(config, page, content=text))
+    if PLAYGROUND.is_file():
+        files.append(File.generated(config, "playground/files.js", abs_src_path=str(PLAYGROUND)))
     return files
 
 

@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache
+from importlib.util import find_spec
 
 _LONGEST = 32  # characters of template arguments that are shown
 _BLANK = "\0"  # blank inside brackets, which does not end a word
@@ -19,12 +20,14 @@ def readable_name(name: str) -> str:
     """Return a C++ name for messages, such as `cutlass::device_kernel<…>`.
 
     `name` is a mangled name. The result has no parameters and no long template arguments. The kernel parameter
-    `f_param_0` keeps its suffix. Any other name is returned unchanged.
+    `f_param_0` keeps its suffix. Any other name is returned unchanged, and without the package pycxxfilt every name.
 
     Source: Itanium C++ ABI 5.1.
     """
     mangled = _MANGLED.fullmatch(name)
     if mangled is None:
+        return name
+    if find_spec("pycxxfilt") is None:  # WebAssembly
         return name
     from pycxxfilt import itanium_demangle  # most modules have no mangled names
 

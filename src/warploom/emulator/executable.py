@@ -23,6 +23,7 @@ from warploom.emulator.times import Times
 from warploom.emulator.waves import Waves, divide
 from warploom.garbage import paused_collection
 from warploom.lazy_dataclass import dataclass
+from warploom.numerics._numba import INSTALLED
 
 ENGINES = ("auto", "compiler", "interpreter")
 
@@ -65,12 +66,16 @@ class Executable:
 def engine_name() -> str:
     """Return the engine that the environment variable WARPLOOM_ENGINE selects.
 
-    Errors: UsageError launch.engine.
+    Without Numba, the interpreter is the only engine. Errors: UsageError launch.engine.
     """
     name = os.environ.get("WARPLOOM_ENGINE", "auto")
     if name not in ENGINES:
         raise UsageError(f"WARPLOOM_ENGINE is {name!r}; expected {', '.join(ENGINES)}", code="launch.engine")
-    return name
+    if INSTALLED:
+        return name
+    if name == "compiler":
+        raise UsageError("the engine 'compiler' needs Numba, which is not installed", code="launch.engine")
+    return "interpreter"
 
 
 def key_of(request: Request, segments: Mapping[str, int], engine: str) -> tuple[Any, ...]:

@@ -16,6 +16,7 @@ from warploom.layout import FragmentMap, Order, scale_factors
 from warploom.layout.sparse import ScaleMap
 from warploom.lazy_dataclass import dataclass
 from warploom.numerics import fused_fast, register_products
+from warploom.numerics._numba import INSTALLED
 from warploom.numerics.copies import GROUP
 from warploom.numerics.formats import STORAGE, Array
 from warploom.numerics.models import Model, Sum
@@ -140,11 +141,15 @@ _ScaleKind = tuple[str, int, int, int]
 
 def _kind_of(product: Multiplication, arch: str) -> _Kind | None:
     """Return the kind of a multiplication, or None if only `numerics.fused` executes it."""
+    if not INSTALLED:
+        return None
     a, b, c, d = product.a, product.b, product.c, product.d
     if not isinstance(a, RegisterMatrix) or not isinstance(b, RegisterMatrix) or product.metadata is not None:
         return None
     scales = [_scale_kind(each) for each in product.scales or ()]
-    if not all(isinstance(each.registers, VectorValue) and each.registers.file is not None for each in (a, b, c, d)):
+    if not INSTALLED or not all(
+        isinstance(each.registers, VectorValue) and each.registers.file is not None for each in (a, b, c, d)
+    ):
         return None
     known = tuple(each for each in scales if each is not None)
     kind = _Kind(

@@ -14,6 +14,7 @@ from warploom.isa.model.semantics import Array
 from warploom.layout import TensorMapFields, TileRows, box_bytes, boxes, fill_bytes, row_bytes, unit_bits
 from warploom.layout.tile import is_simple
 from warploom.numerics._compile import njit
+from warploom.numerics._numba import INSTALLED
 from warploom.numerics.copies import address, copy_chunk
 
 
@@ -137,7 +138,7 @@ def whole_boxes(
     """
     if fields.rank != len(request.coordinates) or request.is_im2col or fields.is_im2col or fields.interleave:
         return None
-    if not is_simple(fields):
+    if not INSTALLED or not is_simple(fields):
         return None
     if request.direction == "load" and fields.element_type in TF32_WORDS:
         return None

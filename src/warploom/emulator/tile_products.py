@@ -15,6 +15,7 @@ from warploom.isa.model.multiplication import Multiplication, SharedMatrix
 from warploom.isa.model.semantics import Array
 from warploom.lazy_dataclass import dataclass
 from warploom.numerics import fused_fast, tile_products
+from warploom.numerics._numba import INSTALLED
 from warploom.numerics.formats import STORAGE
 from warploom.numerics.models import Sum
 from warploom.numerics.tile_products import Memory, Tiles
@@ -44,7 +45,9 @@ class TileProducts:
         """
         model = product.model(arch)
         depth = product.k * steps
-        if model.sum is not Sum.T_FDPA or product.metadata is not None or depth % min(model.length, depth):
+        if not INSTALLED or model.sum is not Sum.T_FDPA or product.metadata is not None:
+            return None
+        if depth % min(model.length, depth):
             return None
         kinds = tuple(_empty(name) for name in (model.a_type, model.b_type, model.d_type))
         assert len(kinds) == 3

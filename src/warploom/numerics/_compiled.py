@@ -1,4 +1,7 @@
-"""Functions that Numba compiles on their first call, or that an earlier process compiled."""
+"""Functions that Numba compiles on their first call, or that an earlier process compiled.
+
+Without Numba, Python executes the functions.
+"""
 
 # Numba has no type annotations.
 # pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false, reportUnknownVariableType=false
@@ -18,7 +21,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from warploom.numerics import _stored
+from warploom.numerics import _numba, _stored
 from warploom.numerics._fingerprint import UnidentifiedObject, fingerprint
 
 Inline = Literal["never", "always"]
@@ -89,6 +92,9 @@ class Compiled:
 
     def _load(self) -> Callable[..., Any]:
         """Return a function with the signatures that the cache has."""
+        if not _numba.INSTALLED:
+            is_outermost = self.inline == "never" and self._is_stored  # other functions have callers here
+            return self._interpret if is_outermost else self.function
         call: Callable[..., Any] = self._call_compiled
         stored = [] if self._key is None else _stored.read(self._key)
         for each in reversed(stored):
@@ -96,6 +102,14 @@ class Compiled:
                 call, self._find = _stored.load(each, call, self._find)
                 self._loaded.append((each, call))
         return call
+
+    def _interpret(self, *arguments: Any) -> Any:
+        """Execute the function in Python.
+
+        As in compiled code, arithmetic on NumPy numbers wraps or returns infinity or NaN.
+        """
+        with np.errstate(all="ignore"):
+            return self.function(*arguments)
 
     def _call_compiled(self, *arguments: Any) -> Any:
         if self._accepts is not None and not self._accepts(*arguments):

@@ -20,12 +20,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import llvmlite
-import llvmlite.binding as llvm
 import numpy as np
 
 from warploom.caches import Store
 from warploom.lazy_dataclass import dataclass
+from warploom.numerics._numba import binding as llvm
 
 TABLE = ".table"
 """End of the symbol of the table of Python objects that a function uses."""
@@ -61,6 +60,8 @@ class Stored:
 @cache
 def host() -> str:
     """Return a text that identifies everything outside a function that determines its machine code."""
+    import llvmlite
+
     numba = find_spec("numba")
     assert numba is not None
     assert numba.origin is not None

@@ -10,9 +10,7 @@ The arguments of the intrinsics are addresses and numbers. `words` is an array t
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from llvmlite import ir
-
-from warploom.numerics._numba import cgutils, intrinsic, types
+from warploom.numerics._numba import cgutils, intrinsic, ir, types
 from warploom.numerics.vectors import F32_TYPE, F64_TYPE, I1, I32, I64, Value, Vectors
 
 DECODED = 16

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from warploom.diagnostics import UsageError
 from warploom.lazy_dataclass import dataclass
 from warploom.numerics import chains, fused_fast
+from warploom.numerics._numba import INSTALLED
 from warploom.numerics.chains import Rounding
 from warploom.numerics.formats import FORMATS, STORAGE, Array
+from warploom.numerics.fused_arrays import fused_sums
 from warploom.numerics.grouped_steps import GROUP
 from warploom.numerics.models import Model, Sum
 
@@ -95,12 +98,11 @@ class Multiplier:
         self._compute = _COMPUTE[model.sum]
         self._dtypes = tuple(STORAGE[name] for name in (model.a_type, model.b_type, model.c_type, model.d_type))
         self._run: Callable[..., bool] = self._first_run
-        self._parameters = self.parameters if model.sum is Sum.T_FDPA else None
+        self._parameters = self.parameters(model) if model.sum is Sum.T_FDPA and INSTALLED else None
 
-    @property
-    def parameters(self) -> Array:
-        """Argument `parameters` of `fused_fast.run`."""
-        return fused_fast.parameters(self.model, self.negate_a, self.negate_b, divisor=self.divisor)
+    def parameters(self, model: Model) -> Array:
+        """Return the argument `parameters` of `fused_fast.run` for the steps of `model`."""
+        return fused_fast.parameters(model, self.negate_a, self.negate_b, divisor=self.divisor)
 
     def _first_run(self, *arguments: Any) -> bool:
         """Call `fused_fast.run`, and replace `_run` by its function for the types of the arguments."""
@@ -224,11 +226,21 @@ def _parts(operands: _Operands, workers: Workers) -> list[tuple[slice, slice]]:
 
 
 def _fused(x: _Operands, by: Multiplier) -> Array:
-    return _sums(x, by.model, by.parameters)
+    return _sums(x, by.model, by)
 
 
-def _sums(x: _Operands, model: Model, parameters: Array) -> Array:
-    """Return the fused sums of `model` for operands `x`. `parameters` are those of `fused_fast.run`."""
+def _sums(x: _Operands, model: Model, by: Multiplier) -> Array:
+    """Return the fused sums of `model` for operands `x`.
+
+    `by` has the other properties of the multiplication.
+
+    Errors: UsageError launch.engine for block scales without Numba.
+    """
+    if not INSTALLED:
+        if model.scale_type is not None:
+            message = "multiplications with block scales need Numba, which is not installed"
+            raise UsageError(message, code="launch.engine")
+        return fused_sums(x.a, x.b, x.c, x.index, model, by.negate_a, by.negate_b, by.divisor)
     groups, rows, columns = x.shape
     depth, b_depth = x.a.shape[2], x.b.shape[2]
     to_rows, to_columns, to_depth = fused_fast.rounded_up(rows, columns, depth, model.length)
@@ -248,7 +260,7 @@ def _sums(x: _Operands, model: Model, parameters: Array) -> Array:
         scale_a, scale_b = _filled(x.scale_a, groups, to_rows, count), _filled(x.scale_b, groups, to_columns, count)
         table = fused_fast.scale_table(str(model.scale_type))
     run = fused_fast.grouped if model.sum is Sum.T_FDPA_GROUPED else fused_fast.run
-    accepted = run(a, b, c, d, index, scale_a, scale_b, table, fused_fast.strip(to_columns), parameters)
+    accepted = run(a, b, c, d, index, scale_a, scale_b, table, fused_fast.strip(to_columns), by.parameters(model))
     assert accepted
     return d if shape == x.shape else d[:, :rows, :columns].copy()
 
@@ -281,7 +293,7 @@ def _converted(x: _Operands, by: Multiplier) -> Array:
     if by.model.c_type == "f16":
         addend = addend.view(np.float16).astype(np.float32).view(np.uint32)
     wide = replace(by.model, c_type="f32", d_type="f32", sum=Sum.T_FDPA)
-    bits = _sums(replace(x, c=addend), wide, fused_fast.parameters(wide, by.negate_a, by.negate_b))
+    bits = _sums(replace(x, c=addend), wide, by)
     return bits if by.model.d_type == "f32" else _rounded_to_f16(bits.view(np.float32))
 
 
@@ -302,7 +314,7 @@ def _halves(x: _Operands, by: Multiplier) -> Array:
     else:
         index = np.ascontiguousarray(index[:, :, order])
     half = replace(by.model, c_type=by.model.d_type, length=min(by.model.length, depth // 2))
-    products = _sums(_Operands(a, b, None, index), half, fused_fast.parameters(half, by.negate_a, by.negate_b))
+    products = _sums(_Operands(a, b, None, index), half, by)
     return _added(products, x.addend(by.model), by.model)
 
 

@@ -7,11 +7,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from llvmlite import binding
 from numpy.typing import NDArray
 
 from warploom.numerics import fused_steps
 from warploom.numerics._compile import copied, inlined, njit, njit_if, renamed
+from warploom.numerics._numba import binding
 from warploom.numerics.copies import DECODED, address, transpose, widen
 from warploom.numerics.formats import E8M13, F16, F32, FORMATS, Array, Format, decode
 from warploom.numerics.fused_steps import (

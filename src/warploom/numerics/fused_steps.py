@@ -17,9 +17,7 @@ whose products are first added in groups.
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
-from llvmlite import ir
-
-from warploom.numerics._numba import cgutils, intrinsic, types
+from warploom.numerics._numba import cgutils, intrinsic, ir, types
 from warploom.numerics.copies import DECODED
 from warploom.numerics.formats import F16, F32, Format
 from warploom.numerics.vectors import F32_TYPE, F64_TYPE, I1, I16, I32, I64, Value, Vectors

@@ -8,9 +8,7 @@ the intrinsics, and `spec.t_fdpa_grouped` defines the result.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
 # pyright: reportMissingParameterType=false, reportCallIssue=false, reportArgumentType=false
 
-from llvmlite import ir
-
-from warploom.numerics._numba import cgutils, intrinsic, types
+from warploom.numerics._numba import cgutils, intrinsic, ir, types
 from warploom.numerics.fused_steps import Kind, Strip, Tile, row_of_b, scale_positions, step_intrinsic, toward_zero
 from warploom.numerics.vectors import F32_TYPE, I8, I16, I32, I64, Value, Vectors
 

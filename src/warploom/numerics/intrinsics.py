@@ -6,9 +6,7 @@
 
 from typing import Any
 
-from llvmlite import ir
-
-from warploom.numerics._numba import cgutils, intrinsic, types
+from warploom.numerics._numba import cgutils, intrinsic, ir, types
 
 ROUNDING = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}
 """Operand of `llvm.set.rounding` for each rounding mode of PTX."""

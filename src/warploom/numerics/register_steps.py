@@ -8,9 +8,7 @@ whose dtype has one bit for each column of a tile, and `elements` is an array of
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
 # pyright: reportMissingParameterType=false, reportCallIssue=false, reportArgumentType=false
 
-from llvmlite import ir
-
-from warploom.numerics._numba import cgutils, intrinsic, types
+from warploom.numerics._numba import cgutils, intrinsic, ir, types
 from warploom.numerics.fused_steps import LAYOUT_B, PART, Layout, element_exponents, element_values
 from warploom.numerics.vectors import F64_TYPE, I8, I16, I32, I64, Value, Vectors
 

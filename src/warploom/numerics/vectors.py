@@ -5,9 +5,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir
-
-from warploom.numerics._numba import cgutils
+from warploom.numerics._numba import cgutils, ir
 
 Value = Any
 """LLVM value. llvmlite does not annotate the results of its builder."""

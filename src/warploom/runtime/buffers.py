@@ -5,23 +5,22 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics.wording import os_reason
 from warploom.lazy_dataclass import dataclass
+from warploom.runtime.dtypes import EXTENSIONS, dtype_named
 from warploom.runtime.toml import Table, refuse_file
 
 Array = NDArray[Any]
 Refuse = Callable[[str, str, str], NoReturn]
 
-_NAMES = (
-    "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
+DTYPES = (
+    "float64", "float32", "float16", *EXTENSIONS,
     "int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8",
 )  # fmt: skip
-DTYPES: dict[str, np.dtype[Any]] = {name: np.dtype(getattr(ml_dtypes, name, name)) for name in _NAMES}
-"""Element types by the names that launch files use."""
+"""Names of the element types in launch files."""
 MEMORY_LIMIT = 4 << 30  # bytes
 
 DISTRIBUTIONS: dict[str, tuple[str, ...]] = {
@@ -155,7 +154,7 @@ def read_stored(table: Table, folder: Path) -> Stored:
     return stored(
         folder / table.string("file", "the path of a .npy file"),
         lambda code, message, hint: table.refuse("file", code, message, hint),
-        table.optional("dtype", lambda key: DTYPES[table.choice(key, DTYPES)]),
+        table.optional("dtype", lambda key: dtype_named(table.choice(key, DTYPES))),
     )
 
 
@@ -168,7 +167,7 @@ def read_buffer(table: Table, folder: Path, position: int) -> Buffer:
         table.only("file", "dtype")
         return read_stored(table, folder)
     table.only("file", "dtype", "shape", "distribution", "seed", "scale", "low", "high")
-    dtype = DTYPES[table.choice("dtype", DTYPES)]
+    dtype = dtype_named(table.choice("dtype", DTYPES))
     shape = table.integers("shape", lengths=range(1, 9), single=True)
     distribution = table.choice("distribution", DISTRIBUTIONS)
     for option in ("seed", "scale", "low", "high"):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-import ml_dtypes
 import numpy as np
 
 from warploom.diagnostics import UsageError
 from warploom.isa.model.parameters import aligned
 from warploom.layout.tensormap import TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES
 from warploom.lazy_dataclass import dataclass
+from warploom.runtime.dtypes import INSTALLED, dtype_named
 
 LARGEST = 32764
 """Bytes of the largest parameter block of a kernel."""
@@ -184,15 +184,18 @@ _WORDS = {
     "int": "i4", "unsigned int": "u4", "long": "i8", "unsigned long": "u8", "long long": "i8",
     "unsigned long long": "u8", "float": "f4", "double": "f8",
 }  # fmt: skip
+_EXTENSIONS = {
+    "nv_bfloat16": "bfloat16", "__nv_bfloat16": "bfloat16", "bfloat16_t": "bfloat16", "__bf16": "bfloat16",
+    "__nv_fp8_e4m3": "float8_e4m3fn", "float_e4m3_t": "float8_e4m3fn",
+    "__nv_fp8_e5m2": "float8_e5m2", "float_e5m2_t": "float8_e5m2",
+}  # fmt: skip
 _NAMES: dict[str, object] = {
     **{f"{'u' * (kind == 'u')}int{8 * size}_t": f"{kind}{size}" for kind in "iu" for size in (1, 2, 4, 8)},
     "size_t": "u8", "ssize_t": "i8", "ptrdiff_t": "i8", "intptr_t": "i8", "uintptr_t": "u8", "uint": "u4",
     "cuuint32_t": "u4", "cuuint64_t": "u8", "CUdeviceptr": "u8", "cudaTextureObject_t": "u8", "CUtexObject": "u8",
     "cudaSurfaceObject_t": "u8", "half": "f2", "__half": "f2", "half_t": "f2", "_Float16": "f2",
-    "nv_bfloat16": ml_dtypes.bfloat16, "__nv_bfloat16": ml_dtypes.bfloat16, "bfloat16_t": ml_dtypes.bfloat16,
-    "__bf16": ml_dtypes.bfloat16, "tfloat32_t": "f4",
-    "__nv_fp8_e4m3": ml_dtypes.float8_e4m3fn, "float_e4m3_t": ml_dtypes.float8_e4m3fn,
-    "__nv_fp8_e5m2": ml_dtypes.float8_e5m2, "float_e5m2_t": ml_dtypes.float8_e5m2,
+    "tfloat32_t": "f4",
+    **{name: dtype_named(element) for name, element in _EXTENSIONS.items() if INSTALLED},
 }  # fmt: skip
 _VECTORS = {
     "char": "char", "uchar": "unsigned char", "short": "short", "ushort": "unsigned short", "int": "int",
@@ -212,9 +215,9 @@ def _vectors() -> Iterator[Record]:
             align = element.size * (count if count in (2, 4) else 1)
             yield _vector(f"{word}{count}", element, "xyzw"[:count], min(align, 16))
     yield _vector("dim3", _scalar("unsigned int", "u4"), "xyz", 4)
-    for name, base in (("half2", "half"), ("__half2", "half"), ("nv_bfloat162", "nv_bfloat16"),
-                       ("__nv_bfloat162", "nv_bfloat16")):  # fmt: skip
-        yield _vector(name, _scalar(base, _NAMES[base]), "xy", 4)
+    for base in ("half", "__half", "nv_bfloat16", "__nv_bfloat16"):
+        if base in _NAMES:
+            yield _vector(f"{base}2", _scalar(base, _NAMES[base]), "xy", 4)
 
 
 BASIC: dict[str, CType] = {name: _scalar(name, dtype) for name, dtype in _WORDS.items()}

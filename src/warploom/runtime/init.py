@@ -16,7 +16,7 @@ from warploom.isa.model.parameters import Parameter, aligned, size_of
 from warploom.isa.model.signature import Signature, read_signature
 from warploom.layout.tensormap import TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES
 from warploom.ptx import Block, Module, Variable
-from warploom.runtime.buffers import DTYPES
+from warploom.runtime.dtypes import dtype_named
 from warploom.runtime.toml import UNFILLED
 from warploom.runtime.uses import Part, Use, Uses, uses_of
 
@@ -169,7 +169,7 @@ class _Draft:
     def _array(self, name: str, use: Use) -> str:
         """Add a buffer for an address with the use `use`, and return its name as TOML text."""
         dtype, comment = self._dtype(use)
-        shape = f"[{_BYTES // DTYPES[dtype].itemsize}]  # guess: {_BYTES >> 20} MiB; the PTX states no size"
+        shape = f"[{_BYTES // dtype_named(dtype).itemsize}]  # guess: {_BYTES >> 20} MiB; the PTX states no size"
         return self._add_buffer(name, _quoted(dtype), shape, _distribution(use, dtype, comment), comment)
 
     def _add_buffer(self, parameter: str, dtype: str, shape: str, distribution: str, comment: str) -> str:

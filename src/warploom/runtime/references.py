@@ -7,7 +7,6 @@ bounds are worst cases: a result outside them is wrong.
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -75,7 +74,12 @@ def half_ulp(dtype: np.dtype[Any]) -> tuple[float, float]:
     """Return the largest relative and the largest absolute error of rounding a value to a type."""
     if is_integer(dtype):
         return 0.0, 0.0
-    info = cast("np.finfo[np.float32]", ml_dtypes.finfo(dtype))
+    if dtype.isbuiltin == 1:
+        info = np.finfo(dtype)
+    else:
+        import ml_dtypes
+
+        info = cast("np.finfo[np.float32]", ml_dtypes.finfo(dtype))
     return float(info.eps) / 2, float(info.smallest_subnormal) / 2
 
 

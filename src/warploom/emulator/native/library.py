@@ -21,13 +21,12 @@ from time import perf_counter
 from types import SimpleNamespace
 from typing import Any
 
-import llvmlite.binding as llvm
-
 from warploom.caches import Store
 from warploom.emulator.native.operands import OperandTable, UnsupportedOperand, outline
 from warploom.emulator.native.wanted import Wanted
 from warploom.emulator.times import Times
 from warploom.isa.model.form import Form
+from warploom.numerics._numba import binding as llvm
 from warploom.numerics._stored import host, target_machine
 
 _STORE = Store("native", 256 << 20)

@@ -20,6 +20,7 @@ from warploom.emulator.tensor_memory.storage import TensorStorage
 from warploom.isa.model.tensor_memory import Matrix, MultiplyPlan, TensorMultiply, model_of
 from warploom.layout.tensor_memory import TENSOR_COLUMNS, TENSOR_LANES
 from warploom.numerics import fused_fast, tile_products
+from warploom.numerics._numba import INSTALLED
 from warploom.numerics.formats import STORAGE
 from warploom.numerics.models import Sum
 from warploom.numerics.tile_products import Memory, Tiles
@@ -34,7 +35,8 @@ def is_direct(record: TensorMultiply, plan: MultiplyPlan, matrices: Sequence[Mat
     """Return True if `execute` supports a multiplication. `matrices` are its operands in shared memory."""
     fields = plan.fields
     return (
-        plan.lanes.shape == (1, TENSOR_LANES)
+        INSTALLED
+        and plan.lanes.shape == (1, TENSOR_LANES)
         and record.disabled is None and record.zero_columns is None and not record.sparse
         and STORAGE[fields.dtype].itemsize == _WORD
         and fields.btype not in _NARROW and (record.a_in_tensor or fields.atype not in _NARROW)
