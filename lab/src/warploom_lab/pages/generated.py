@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from warploom_lab.pages import architecture, completions, kernel_pictures, reference, speed_pictures, stubs
+from warploom_lab.pages import architecture, completions, grammar, kernel_pictures, reference, speed_pictures, stubs
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 
@@ -11,6 +11,7 @@ _TEXTS: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "reference": reference.texts,
     "stubs": stubs.texts,
     "completions": completions.texts,
+    "grammar": grammar.texts,
     "architecture": architecture.texts,
     "kernels": kernel_pictures.texts,
     "speeds": speed_pictures.texts,
