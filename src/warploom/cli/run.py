@@ -11,7 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from warploom.cli import _show, _times, _workers
+from warploom.cli import _python, _show, _times, _workers
 from warploom.cli._launch import ARGUMENTS, compare, declare_launch, read_plan
 from warploom.cli._options import (
     FINDINGS,
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from warploom.runtime.launchfile import LaunchPlan, PreparedLaunch
 
 _EPILOG = f"""{ARGUMENTS}
+{_python.ABOUT}
+
 Exit status: 0 success; 1 the kernel failed or its result is wrong; 2 wrong use.
 """
 
@@ -63,6 +65,8 @@ def declare(add: Add) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command `run` and return its exit status."""
+    if options.file.endswith(_python.SUFFIX):
+        return _python.run_program(options, sanitize=False)
     from warploom.emulator.faults import Deadlock, Trap
     from warploom.runtime.api import launch
 

@@ -19,10 +19,13 @@ def instruction_text(view: View, offset: int) -> str | None:
 
 
 def layout_picture(instruction: str) -> str | None:
-    """Return an SVG picture of the smallest operand of an instruction, or None without a drawable layout."""
+    """Return an SVG picture of one operand of an instruction, or None without a drawable layout.
+
+    The operand is the smallest one in registers, or else the smallest one.
+    """
     from warploom.isa.binding.layouts import operands_of, select_operands
     from warploom.isa.model.operand_layout import LayoutInputs
-    from warploom.view.layout_grid import grid_of
+    from warploom.view.layout_grid import REGISTERS, grid_of
     from warploom.view.layout_pictures import layout_svg
 
     given = LayoutInputs()
@@ -30,5 +33,7 @@ def layout_picture(instruction: str) -> str | None:
         grids = [grid_of(each.name, each.map(given)) for each in select_operands(operands_of(instruction), given)]
     except UsageError:
         return None
-    smallest = min(grids, key=lambda grid: grid.rows * grid.cols, default=None)
-    return None if smallest is None or smallest.rows * smallest.cols > _MOST_ELEMENTS else layout_svg(smallest)
+    drawable = [grid for grid in grids if grid.rows * grid.cols <= _MOST_ELEMENTS]
+    if not drawable:
+        return None
+    return layout_svg(min(drawable, key=lambda grid: (grid.memory is not REGISTERS, grid.rows * grid.cols)))
