@@ -5,6 +5,7 @@
 #   make check          check style, layers and types
 #   make test-evidence  run the tests on recorded answers, the documentation, browsers, notebooks and fuzzing
 #   make test-gpu       run the tests that need a GPU
+#   make vscode         build the VS Code extension and test it in VS Code (needs Node 20 or newer and npm)
 #   make docs           build the documentation into build/site
 #   make bench          measure import time
 #   make format         let ruff rewrite what it can
@@ -33,7 +34,7 @@ PYTHON := $(shell for p in $(CANDIDATES); do \
     "$$p" -c '$(PROBE)' 2>/dev/null && exec "$$p" -c 'import sys; print(sys.executable)'; done)
 endif
 
-.PHONY: run test check lint types test-evidence test-gpu docs bench format lock clean
+.PHONY: run test check lint types test-evidence test-gpu vscode docs bench format lock clean
 .DELETE_ON_ERROR:
 
 run: .venv/run.stamp
@@ -58,6 +59,27 @@ lint: .venv/dev.stamp
 
 types: .venv/dev.stamp
 	$(BIN)/pyright --warnings
+
+# The result is editors/vscode/dist/warploom.vsix. The test runs it in a VS Code of its own, on Linux with x86-64.
+VSCODE := editors/vscode
+VSCODE_TEST := $(VSCODE)/test/editor
+NPM := npm --no-audit --no-fund --no-update-notifier --loglevel=error
+INSTALL := $(NPM) ci --ignore-scripts
+
+vscode: .venv/dev.stamp $(VSCODE)/node_modules/stamp $(VSCODE_TEST)/node_modules/stamp
+	cd $(VSCODE) && npm run --silent check && npm run --silent test && npm run --silent package
+	cd $(VSCODE_TEST) && npm run --silent check && npm run --silent test
+
+$(VSCODE)/node_modules/stamp: $(VSCODE)/package-lock.json
+	cd $(VSCODE) && $(INSTALL)
+	@touch $@
+
+# The package of code-server comes without the packages of the VS Code in it.
+$(VSCODE_TEST)/node_modules/stamp: $(VSCODE_TEST)/package-lock.json
+	cd $(VSCODE_TEST) && $(INSTALL)
+	cd $(VSCODE_TEST)/node_modules/code-server/lib/vscode && $(NPM) install --ignore-scripts --omit=dev
+	cd $(VSCODE_TEST)/node_modules/code-server/lib/vscode/extensions && $(NPM) install --ignore-scripts --omit=dev
+	@touch $@
 
 docs: .venv/dev.stamp
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
@@ -89,5 +111,5 @@ $(UV):
 	@touch $@ .venv/run.stamp
 
 clean:
-	rm -rf .venv .tools build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .tools build dist $(VSCODE)/dist $(VSCODE)/node_modules $(VSCODE_TEST)/node_modules .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find src lab tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,7 +1,7 @@
 /** VS Code in a browser: code-server with the packed extension, and Chromium with one page. */
 
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
@@ -12,6 +12,7 @@ import { chromium as playwright, type Browser, type Frame, type Locator, type Pa
 const HERE = import.meta.dirname;
 const EXTENSION = path.join(HERE, "../..");
 const REPOSITORY = path.join(EXTENSION, "../..");
+const WARPLOOM = path.join(REPOSITORY, ".venv/bin/warploom");
 const SERVER = path.join(HERE, "node_modules/code-server/out/node/entry.js");
 /** Time limit of one action in the editor, in milliseconds. */
 const LIMIT = 60_000;
@@ -41,6 +42,29 @@ const FILES = {
   "tests/corpus/wgmma_raw_sm90a.ptx": "wgmma.ptx",
 };
 
+const BROKEN = `.version 8.0
+.target sm_90
+.address_size 64
+
+.visible .entry broken()
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<3>;
+    ld.gobal.u32 %r1, [%rd1];
+    ret;
+}
+`;
+
+const TRITON = `import triton
+import triton.language as tl
+
+
+@triton.jit
+def double(x, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + at, 2 * tl.load(x + at, mask=at < n), mask=at < n)
+`;
+
 export class Editor {
   readonly page: Page;
   readonly workspace: string;
@@ -58,14 +82,18 @@ export class Editor {
     this.workspace = path.join(folder, "kernels");
   }
 
-  /** Install the extension and open the workspace. `command` is the setting `warploom.command`. */
-  static async start(command = path.join(REPOSITORY, ".venv/bin/warploom")): Promise<Editor> {
+  /** Install the extension and open the workspace. */
+  static async start(): Promise<Editor> {
     const folder = mkdtempSync(path.join(tmpdir(), "warploom-editor-"));
     const workspace = path.join(folder, "kernels");
     for (const [from, to] of Object.entries(FILES)) cpSync(path.join(REPOSITORY, from), path.join(workspace, to));
-    mkdirSync(path.join(folder, "data/User"), { recursive: true });
-    const settings = JSON.stringify({ ...SETTINGS, "warploom.command": command });
-    writeFileSync(path.join(folder, "data/User/settings.json"), settings);
+    const launch = path.join(workspace, "gemm_int8.toml");
+    const small = readFileSync(launch, "utf8").replaceAll("256", "128").replace("[2, 2]", "[1, 1]");
+    writeFileSync(launch, small); // one CTA, so that the sanitizer is fast
+    writeFileSync(path.join(workspace, "broken.ptx"), BROKEN);
+    writeFileSync(path.join(workspace, "triton_kernel.py"), TRITON);
+    write(path.join(folder, "data/User/settings.json"), SETTINGS);
+    write(path.join(folder, "data/Machine/settings.json"), { "warploom.command": WARPLOOM });
     const folders = ["--user-data-dir", path.join(folder, "data"), "--extensions-dir", path.join(folder, "extensions")];
     const environment = { ...process.env, HOME: folder };
     const vsix = path.join(EXTENSION, "dist/warploom.vsix");
@@ -83,6 +111,10 @@ export class Editor {
     const page = await browser.newPage({ viewport: { width: 1100, height: 640 } });
     page.setDefaultTimeout(LIMIT);
     const editor = new Editor(page, browser, server, folder);
+    page.on("request", (request) => {
+      const { protocol, host } = new URL(request.url());
+      if (protocol.startsWith("http") && host !== address) editor.foreign.push(request.url());
+    });
     await page.goto(`http://${address}/?folder=${workspace}`);
     await page.locator(".explorer-folders-view .monaco-list-row").first().waitFor();
     return editor;
@@ -107,9 +139,19 @@ export class Editor {
     await this.pick(`>${title}`, "F1");
   }
 
-  /** Go to a line, from 1, and a column, from 1. */
-  async goTo(line: number, column: number): Promise<void> {
-    await this.pick(`:${line}:${column}`, "Control+g");
+  /** Put the cursor before a text in the open file. */
+  async goToText(text: string): Promise<void> {
+    const name = await this.page.locator(".tab.active").getAttribute("data-resource-name");
+    const before = readFileSync(path.join(this.workspace, name!), "utf8").split(text, 1)[0]!;
+    const indented = before.slice(before.lastIndexOf("\n") + 1);
+    await this.pick(`:${before.split("\n").length}`, "Control+g");
+    await this.page.keyboard.press("Home");
+    for (let k = 0; k < indented.trimStart().length; k++) await this.page.keyboard.press("ArrowRight");
+  }
+
+  /** Replace the settings of the machine. */
+  configure(settings: object): void {
+    write(path.join(this.folder, "data/Machine/settings.json"), settings);
   }
 
   /** Text of the editor's visible lines, with plain spaces. */
@@ -158,6 +200,13 @@ export class Editor {
     await input.press("Enter");
     await input.waitFor({ state: "hidden" });
   }
+}
+
+/** Write a file as a whole, so that the editor never reads a part. */
+function write(file: string, data: object): void {
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(`${file}.new`, JSON.stringify(data));
+  renameSync(`${file}.new`, file);
 }
 
 function freePort(): Promise<number> {
