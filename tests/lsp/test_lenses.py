@@ -105,7 +105,9 @@ def test_a_session_with_lenses_and_layouts(tmp_path: Path) -> None:
         text = client.ask("warploom/instruction", inside)
         assert text.startswith("mma.sync.aligned.m16n8k16")
         assert text.endswith("{%r0, %r1}")
-        assert client.ask("warploom/layoutPicture", inside).startswith("<svg")
+        picture = client.ask("warploom/layoutPicture", inside)
+        assert "rows 0 to 7, columns 0 to 7" in picture
+        assert picture.count("<rect class=") == 64
         outside = at(PTX, PTX.index(".reg"))
         assert client.ask("warploom/instruction", outside) is None
         assert client.ask("warploom/layoutPicture", at(PTX, PTX.index("ret;\n}"))) is None

@@ -6,8 +6,6 @@ import { LanguageClient, RevealOutputChannelOn, type LanguageClientOptions } fro
 
 import type { Warploom } from "./warploom";
 
-const PICTURE_WIDTH = 480;
-
 export class Client {
   private client: LanguageClient | undefined;
 
@@ -17,8 +15,14 @@ export class Client {
     private readonly pictures: vscode.Uri,
   ) {}
 
+  /** Start the server unless it runs. A missing command matters only to a user who has opened PTX. */
   async start(): Promise<void> {
-    if (!(await this.warploom.isInstalled())) return;
+    if (this.client !== undefined) return;
+    if (!(await this.warploom.isInstalled())) {
+      if (vscode.workspace.textDocuments.some((document) => document.languageId === "ptx")) this.warploom.tellMissing();
+      return;
+    }
+    if (this.client !== undefined) return;
     const [command, ...first] = this.warploom.command;
     const server = { command, args: [...first, "lsp", "--stdio"] };
     this.client = new LanguageClient("warploom", "Warploom", server, this.options());
@@ -77,7 +81,7 @@ export class Client {
     await vscode.workspace.fs.writeFile(file, Buffer.from(svg));
     const at = encodeURIComponent(JSON.stringify([{ uri: document.uri.toString(), position }]));
     const text = new vscode.MarkdownString(
-      `[Layouts of all operands](command:warploom.layout?${at})\n\n![layout](${file.toString()}|width=${PICTURE_WIDTH})`,
+      `[Layouts of all operands](command:warploom.layout?${at})\n\n![layout](${file.toString()})`,
     );
     text.isTrusted = { enabledCommands: ["warploom.layout"] };
     hover.contents.unshift(text);

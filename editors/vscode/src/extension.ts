@@ -7,7 +7,7 @@ import { registerDebugger } from "./debugger";
 import { LaunchFiles, type KernelAt } from "./launchFiles";
 import { Pages, type InstructionAt } from "./pages";
 import { runInTerminal } from "./terminal";
-import { Warploom } from "./warploom";
+import { NotInstalled, Warploom } from "./warploom";
 
 let client: Client | undefined;
 
@@ -17,8 +17,10 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   client = new Client(warploom, vscode.Uri.joinPath(context.globalStorageUri, "pictures"));
   const pages = new Pages(warploom, client);
 
-  const command = <Argument>(name: string, action: (at?: Argument) => Promise<void>) =>
-    context.subscriptions.push(vscode.commands.registerCommand(`warploom.${name}`, action));
+  const command = <Argument>(name: string, action: (at?: Argument) => Promise<void>) => {
+    const run = (at?: Argument) => action(at).catch(ignoreNotInstalled);
+    context.subscriptions.push(vscode.commands.registerCommand(`warploom.${name}`, run));
+  };
   const start = (verb: "run" | "sanitize") => async (kernel?: KernelAt) => {
     const file = await launchFiles.select(kernel);
     if (file !== undefined) await runInTerminal(warploom, verb, file);
@@ -38,7 +40,16 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       if (change.affectsConfiguration("warploom")) void client?.restart();
     }),
   );
+  context.subscriptions.push(
+    vscode.workspace.onDidOpenTextDocument((document) => {
+      if (document.languageId === "ptx") void client?.start();
+    }),
+  );
   await client.start();
+}
+
+function ignoreNotInstalled(error: unknown): void {
+  if (!(error instanceof NotInstalled)) throw error;
 }
 
 export async function deactivate(): Promise<void> {

@@ -20,7 +20,8 @@ export function findCommand(
   exists: (file: string) => boolean,
 ): readonly [string, ...string[]] {
   if (settings.command !== "") return [settings.command];
-  if (settings.pythonPath !== "") return [settings.pythonPath, "-m", "warploom"];
+  // -P keeps Python from importing modules of the working folder.
+  if (settings.pythonPath !== "") return [settings.pythonPath, "-P", "-m", "warploom"];
   const found = folders.map((folder) => path.join(folder, ".venv", "bin", "warploom")).find(exists);
   return [found ?? "warploom"];
 }

@@ -25,6 +25,10 @@ export class LaunchFiles {
    * not exactly one, the user chooses.
    */
   async select(kernel?: KernelAt): Promise<string | undefined> {
+    if (!vscode.workspace.isTrusted) {
+      void vscode.window.showErrorMessage("Trust this folder to run its kernels.");
+      return undefined;
+    }
     const at = kernel ?? this.active();
     if (at === undefined || path.extname(at.file) !== ".ptx") return at?.file;
     if (at.launchFiles.length === 1) return at.launchFiles[0];

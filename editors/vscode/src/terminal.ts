@@ -7,7 +7,10 @@ import type { Warploom } from "./warploom";
 
 /** Save the open files and run `warploom VERB FILE` in a terminal of its own. */
 export async function runInTerminal(warploom: Warploom, verb: "run" | "sanitize", file: string): Promise<void> {
-  if (!(await warploom.isInstalled())) return;
+  if (!(await warploom.isInstalled())) {
+    warploom.tellMissing();
+    return;
+  }
   await vscode.workspace.saveAll();
   const [command, ...first] = warploom.command;
   const args = [...first, verb, file];

@@ -15,7 +15,7 @@ export interface Result {
   stderr: string;
 }
 
-/** Error whose message the user has seen. */
+/** There is no command `warploom`, and the user has been told. */
 export class NotInstalled extends Error {}
 
 export class Warploom {
@@ -32,35 +32,35 @@ export class Warploom {
     );
   }
 
-  /** Run the command to its end. Throws NotInstalled if there is no command. */
+  /** Run the command to its end. Throws NotInstalled if there is no command, after telling the user. */
   async run(args: readonly string[], cwd?: string): Promise<Result> {
+    const result = await this.tryToRun(args, cwd);
+    if (result !== undefined) return result;
+    this.tellMissing();
+    throw new NotInstalled();
+  }
+
+  /** Return true if the command can be started. */
+  async isInstalled(): Promise<boolean> {
+    return (await this.tryToRun(["--version"]))?.status === 0;
+  }
+
+  private async tryToRun(args: readonly string[], cwd?: string): Promise<Result | undefined> {
     const [file, ...first] = this.command;
     try {
       const options = { maxBuffer: OUTPUT_BYTES, ...(cwd === undefined ? {} : { cwd }) };
       const { stdout, stderr } = await promisify(execFile)(file, [...first, ...args], options);
       return { status: 0, stdout, stderr };
     } catch (error) {
-      const failed = error as { code?: number | string; stdout?: string; stderr?: string };
-      const stderr = failed.stderr ?? "";
-      if (typeof failed.code !== "number" || stderr.includes("No module named warploom")) {
-        this.tellMissing();
-        throw new NotInstalled();
-      }
-      return { status: failed.code, stdout: failed.stdout ?? "", stderr };
-    }
-  }
-
-  /** Return true if the command can be started. Otherwise tell the user once how to install it. */
-  async isInstalled(): Promise<boolean> {
-    try {
-      return (await this.run(["--version"])).status === 0;
-    } catch (error) {
-      if (error instanceof NotInstalled) return false;
+      const { code, stdout = "", stderr = "" } = error as { code?: unknown; stdout?: string; stderr?: string };
+      if (code === "ENOENT" || code === "EACCES" || stderr.includes("No module named warploom")) return undefined;
+      if (typeof code === "number") return { status: code, stdout, stderr };
       throw error;
     }
   }
 
-  private tellMissing(): void {
+  /** Tell the user how to install the command, in one message at a time. */
+  tellMissing(): void {
     this.tells ??= this.ask(`Warploom is not installed: the command ${this.command.join(" ")} cannot be started. ` +
       "Install it with pip install 'warploom[lsp]', or set warploom.pythonPath.").then(() => {
       this.tells = undefined;

@@ -11,7 +11,7 @@ const NONE = { command: "", pythonPath: "" };
 test("the setting of the command wins, and then the Python interpreter", () => {
   const settings = { command: "/tools/warploom", pythonPath: "/py" };
   assert.deepEqual(findCommand(settings, ["/w"], () => true), ["/tools/warploom"]);
-  assert.deepEqual(findCommand({ ...settings, command: "" }, ["/w"], () => true), ["/py", "-m", "warploom"]);
+  assert.deepEqual(findCommand({ ...settings, command: "" }, ["/w"], () => true), ["/py", "-P", "-m", "warploom"]);
 });
 
 test("without settings the virtual environment of a folder is used, and then the PATH", () => {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from warploom.diagnostics import UsageError
 from warploom.lsp.document import View
 
-_MOST_ELEMENTS = 1024
-"""Maximum number of elements in a picture. A larger picture takes too long to show."""
+_ROWS = _COLUMNS = 8
+"""Size of the part of a matrix in a picture. Layouts repeat patterns of this size or of its multiples."""
 
 
 def instruction_text(view: View, offset: int) -> str | None:
@@ -19,9 +19,9 @@ def instruction_text(view: View, offset: int) -> str | None:
 
 
 def layout_picture(instruction: str) -> str | None:
-    """Return an SVG picture of one operand of an instruction, or None without a drawable layout.
+    """Return an SVG picture of one operand of an instruction, or None without a layout.
 
-    The operand is the smallest one in registers, or else the smallest one.
+    The operand is the smallest one in registers, or else the smallest one. The picture shows a corner of it.
     """
     from warploom.isa.binding.layouts import operands_of, select_operands
     from warploom.isa.model.operand_layout import LayoutInputs
@@ -33,7 +33,7 @@ def layout_picture(instruction: str) -> str | None:
         grids = [grid_of(each.name, each.map(given)) for each in select_operands(operands_of(instruction), given)]
     except UsageError:
         return None
-    drawable = [grid for grid in grids if grid.rows * grid.cols <= _MOST_ELEMENTS]
-    if not drawable:
+    if not grids:
         return None
-    return layout_svg(min(drawable, key=lambda grid: (grid.memory is not REGISTERS, grid.rows * grid.cols)))
+    chosen = min(grids, key=lambda grid: (grid.memory is not REGISTERS, grid.rows * grid.cols))
+    return layout_svg(chosen.corner(_ROWS, _COLUMNS))

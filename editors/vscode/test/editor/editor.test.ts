@@ -41,8 +41,9 @@ test("a hover shows the instruction and a picture of its layout, which leads to 
   await hover.getByText("Layouts of all operands").click();
   const page = await editor.webview("table td");
   assert.match(await page.locator("h1").innerText(), /wgmma\.mma_async/);
-  await page.locator("table td").first().hover();
+  await editor.page.keyboard.press("Control+b");
   await editor.screenshot("vscode_layout");
+  await editor.page.keyboard.press("Control+b");
 });
 
 test("an error has a diagnostic, and a quick fix removes it", async () => {
@@ -80,8 +81,7 @@ test("a kernel without a launch file asks for one", async () => {
   await editor.open("wgmma.ptx");
   await editor.goToText(".visible .entry");
   await editor.lens("Sanitize").first().click();
-  const list = editor.page.locator(".quick-input-list .monaco-list-row");
-  await list.filter({ hasText: "Write a launch file" }).click();
+  await editor.pickRow("Write a launch file");
   await editor.page.locator('.tab.active[data-resource-name="wgmma_f16_n8.toml"]').waitFor();
   assert.match(readFileSync(path.join(editor.workspace, "wgmma_f16_n8.toml"), "utf8"), /fill in/);
 });
@@ -107,6 +107,7 @@ test("kernels in Python run as programs", async () => {
 
 test("the report of a run is a page without foreign addresses", async () => {
   await editor.open("gemm_int8.toml");
+  await editor.run("View: Hide Panel");
   await editor.run("Warploom: Show the Report of a Run");
   const page = await editor.webview("h1");
   assert.match(await page.locator("h1").innerText(), /mm_t/);
@@ -124,11 +125,19 @@ test("debugging without an adapter ends with a sentence", async () => {
 });
 
 test("a missing command leads to one message with the way to install it", async () => {
+  await editor.open("wgmma.ptx");
   editor.configure({ "warploom.command": "/absent/warploom" });
   const notes = editor.page.locator(".notification-list-item", { hasText: "pip install 'warploom[lsp]'" });
   await notes.first().waitFor();
+  assert.match(await notes.first().innerText(), /\/absent\/warploom cannot be started/);
   await editor.open("gemm_int8.toml");
   await editor.run("Warploom: Show the Report of a Run");
   await editor.page.waitForTimeout(1000);
-  assert.equal(await notes.count(), 1);
+  assert.equal(await editor.page.locator(".notification-list-item").count(), 1);
+});
+
+test("a server that does not start leads to a message", async () => {
+  await editor.open("wgmma.ptx");
+  editor.configure({ "warploom.command": editor.program('test "$1" = --version') });
+  await editor.page.locator(".notification-list-item", { hasText: "server of Warploom does not start" }).waitFor();
 });

@@ -3,7 +3,7 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import * as path from "node:path";
 
 import chromium from "@sparticuz/chromium";
@@ -68,7 +68,7 @@ def double(x, n, BLOCK: tl.constexpr):
 export class Editor {
   readonly page: Page;
   readonly workspace: string;
-  /** Addresses outside the server that the page has asked for. */
+  /** Addresses outside the server that webviews have asked for. The editor itself asks for its marketplace. */
   readonly foreign: string[] = [];
   private readonly server: ChildProcess;
   private readonly browser: Browser;
@@ -95,7 +95,9 @@ export class Editor {
     write(path.join(folder, "data/User/settings.json"), SETTINGS);
     write(path.join(folder, "data/Machine/settings.json"), { "warploom.command": WARPLOOM });
     const folders = ["--user-data-dir", path.join(folder, "data"), "--extensions-dir", path.join(folder, "extensions")];
-    const environment = { ...process.env, HOME: folder };
+    // The home folder is empty, but compiled arithmetic is kept from run to run.
+    const cache = process.env["WARPLOOM_CACHE"] ?? path.join(homedir(), ".cache/warploom");
+    const environment = { ...process.env, HOME: folder, WARPLOOM_CACHE: cache };
     const vsix = path.join(EXTENSION, "dist/warploom.vsix");
     execFileSync(process.execPath, [SERVER, ...folders, "--install-extension", vsix], { env: environment });
 
@@ -113,7 +115,8 @@ export class Editor {
     const editor = new Editor(page, browser, server, folder);
     page.on("request", (request) => {
       const { protocol, host } = new URL(request.url());
-      if (protocol.startsWith("http") && host !== address) editor.foreign.push(request.url());
+      const ofWebview = request.serviceWorker() === null && request.frame() !== page.mainFrame();
+      if (ofWebview && protocol.startsWith("http") && host !== address) editor.foreign.push(request.url());
     });
     await page.goto(`http://${address}/?folder=${workspace}`);
     await page.locator(".explorer-folders-view .monaco-list-row").first().waitFor();
@@ -147,6 +150,18 @@ export class Editor {
     await this.pick(`:${before.split("\n").length}`, "Control+g");
     await this.page.keyboard.press("Home");
     for (let k = 0; k < indented.trimStart().length; k++) await this.page.keyboard.press("ArrowRight");
+  }
+
+  /** Choose a row of an open list. */
+  async pickRow(text: string): Promise<void> {
+    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: text }).click();
+  }
+
+  /** Write a shell program and return its path. */
+  program(body: string): string {
+    const file = path.join(this.folder, "program");
+    writeFileSync(file, `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+    return file;
   }
 
   /** Replace the settings of the machine. */
