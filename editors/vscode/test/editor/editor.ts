@@ -99,7 +99,10 @@ export class Editor {
     const cache = process.env["WARPLOOM_CACHE"] ?? path.join(homedir(), ".cache/warploom");
     const environment = { ...process.env, HOME: folder, WARPLOOM_CACHE: cache };
     const vsix = path.join(EXTENSION, "dist/warploom.vsix");
-    execFileSync(process.execPath, [SERVER, ...folders, "--install-extension", vsix], { env: environment });
+    execFileSync(process.execPath, [SERVER, ...folders, "--install-extension", vsix], {
+      env: environment,
+      stdio: "pipe",
+    });
 
     const address = `127.0.0.1:${await freePort()}`;
     const options = ["--auth", "none", "--bind-addr", address, "--disable-telemetry", "--disable-update-check"];
