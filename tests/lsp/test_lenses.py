@@ -107,7 +107,7 @@ def test_a_session_with_lenses_and_layouts(tmp_path: Path) -> None:
         assert text.endswith("{%r0, %r1}")
         picture = client.ask("warploom/layoutPicture", inside)
         assert "rows 0 to 7, columns 0 to 7" in picture
-        assert picture.count("<rect class=") == 64
+        assert picture.count('data-row="') == 64
         outside = at(PTX, PTX.index(".reg"))
         assert client.ask("warploom/instruction", outside) is None
         assert client.ask("warploom/layoutPicture", at(PTX, PTX.index("ret;\n}"))) is None

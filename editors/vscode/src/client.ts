@@ -8,6 +8,7 @@ import type { Warploom } from "./warploom";
 
 export class Client {
   private client: LanguageClient | undefined;
+  private starting: Promise<void> | undefined;
 
   /** `pictures` is a folder for the pictures of hovers. */
   constructor(
@@ -17,22 +18,28 @@ export class Client {
 
   /** Start the server unless it runs. A missing command matters only to a user who has opened PTX. */
   async start(): Promise<void> {
+    this.starting ??= this.startNow().finally(() => {
+      this.starting = undefined;
+    });
+    await this.starting;
+  }
+
+  private async startNow(): Promise<void> {
     if (this.client !== undefined) return;
-    if (!(await this.warploom.isInstalled())) {
+    // With an empty input the server ends at once. The client would report a server that fails in several messages.
+    const attempt = await this.warploom.tryToRun(["lsp"]);
+    if (attempt === undefined) {
       if (vscode.workspace.textDocuments.some((document) => document.languageId === "ptx")) this.warploom.tellMissing();
       return;
     }
-    if (this.client !== undefined) return;
+    if (attempt.status !== 0) {
+      void vscode.window.showErrorMessage(`The language server of Warploom does not start. ${attempt.stderr.trim()}`);
+      return;
+    }
     const [command, ...first] = this.warploom.command;
     const server = { command, args: [...first, "lsp", "--stdio"] };
     this.client = new LanguageClient("warploom", "Warploom", server, this.options());
-    try {
-      await this.client.start();
-    } catch {
-      void vscode.window.showErrorMessage(
-        "The language server of Warploom does not start. Install its packages with pip install 'warploom[lsp]'.",
-      );
-    }
+    await this.client.start();
   }
 
   /** Return the instruction at a position, without its guard and semicolon. */
@@ -88,6 +95,7 @@ export class Client {
   }
 
   async stop(): Promise<void> {
+    await this.starting;
     const client = this.client;
     this.client = undefined;
     if (client?.isRunning()) await client.stop();

@@ -45,11 +45,14 @@ export class Warploom {
     return (await this.tryToRun(["--version"]))?.status === 0;
   }
 
-  private async tryToRun(args: readonly string[], cwd?: string): Promise<Result | undefined> {
+  /** Run the command to its end without input. Return undefined if there is no command. */
+  async tryToRun(args: readonly string[], cwd?: string): Promise<Result | undefined> {
     const [file, ...first] = this.command;
     try {
       const options = { maxBuffer: OUTPUT_BYTES, ...(cwd === undefined ? {} : { cwd }) };
-      const { stdout, stderr } = await promisify(execFile)(file, [...first, ...args], options);
+      const running = promisify(execFile)(file, [...first, ...args], options);
+      running.child.stdin?.end();
+      const { stdout, stderr } = await running;
       return { status: 0, stdout, stderr };
     } catch (error) {
       const { code, stdout = "", stderr = "" } = error as { code?: unknown; stdout?: string; stderr?: string };

@@ -33,7 +33,7 @@ def observed_program() -> ProgramLaunches | None:
 
 @contextmanager
 def observe_program(*, sanitize: bool, schedule: str | None) -> Generator[ProgramLaunches]:
-    """Apply options to all launches on the emulator in a `with` block, and yield the record of the launches."""
+    """Apply options to the launches on the emulator in a `with` block, and yield their record."""
     launches = ProgramLaunches(sanitize, schedule, [])
     _observed.append(launches)
     try:

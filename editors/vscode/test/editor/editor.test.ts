@@ -41,6 +41,8 @@ test("a hover shows the instruction and a picture of its layout, which leads to 
   await hover.getByText("Layouts of all operands").click();
   const page = await editor.webview("table td");
   assert.match(await page.locator("h1").innerText(), /wgmma\.mma_async/);
+  await editor.page.mouse.move(0, 0);
+  await hover.first().waitFor({ state: "hidden" });
   await editor.page.keyboard.press("Control+b");
   await editor.screenshot("vscode_layout");
   await editor.page.keyboard.press("Control+b");
@@ -102,7 +104,6 @@ test("kernels in Python run as programs", async () => {
     "Run on the emulator",
     "Sanitize",
   ]);
-  await editor.screenshot("vscode_python");
 });
 
 test("the report of a run is a page without foreign addresses", async () => {
@@ -138,6 +139,8 @@ test("a missing command leads to one message with the way to install it", async 
 
 test("a server that does not start leads to a message", async () => {
   await editor.open("wgmma.ptx");
-  editor.configure({ "warploom.command": editor.program('test "$1" = --version') });
-  await editor.page.locator(".notification-list-item", { hasText: "server of Warploom does not start" }).waitFor();
+  editor.configure({ "warploom.command": editor.program("echo error: pygls is missing >&2; exit 2") });
+  const note = editor.page.locator(".notification-list-item", { hasText: "language server of Warploom does not start" });
+  await note.waitFor();
+  assert.match(await note.innerText(), /pygls is missing/);
 });

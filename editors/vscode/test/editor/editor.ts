@@ -1,7 +1,7 @@
 /** VS Code in a browser: code-server with the packed extension, and Chromium with one page. */
 
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import * as path from "node:path";
@@ -220,11 +220,9 @@ export class Editor {
   }
 }
 
-/** Write a file as a whole, so that the editor never reads a part. */
 function write(file: string, data: object): void {
   mkdirSync(path.dirname(file), { recursive: true });
-  writeFileSync(`${file}.new`, JSON.stringify(data));
-  renameSync(`${file}.new`, file);
+  writeFileSync(file, JSON.stringify(data));
 }
 
 function freePort(): Promise<number> {
