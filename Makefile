@@ -5,6 +5,7 @@
 #   make check          check style, layers and types
 #   make test-evidence  run the tests on recorded answers, the documentation, browsers, notebooks and fuzzing
 #   make test-gpu       run the tests that need a GPU
+#   make vscode         build the VS Code extension and test it in VS Code (needs Node 20 or newer and npm)
 #   make docs           build the documentation into build/site
 #   make playground     build the files of the playground, which `make docs` also does
 #   make bench          measure import time
@@ -34,6 +35,9 @@ PYTHON := $(shell for p in $(CANDIDATES); do \
     "$$p" -c '$(PROBE)' 2>/dev/null && exec "$$p" -c 'import sys; print(sys.executable)'; done)
 endif
 
+NPM := npm --no-audit --no-fund --no-update-notifier --loglevel=error
+INSTALL := $(NPM) ci --ignore-scripts
+
 # The playground needs Node.js and npm. Without them, the site says that its files are missing. npm also installs the
 # browser of the tests, which otherwise use the one on PATH.
 ifneq ($(shell command -v npm),)
@@ -41,7 +45,7 @@ PLAYGROUND := playground
 CHROMIUM := build/chromium/chromium
 endif
 
-.PHONY: run test check lint types test-evidence test-gpu docs playground bench format lock clean
+.PHONY: run test check lint types test-evidence test-gpu vscode docs playground bench format lock clean
 .DELETE_ON_ERROR:
 
 run: .venv/run.stamp
@@ -67,6 +71,25 @@ lint: .venv/dev.stamp
 types: .venv/dev.stamp
 	$(BIN)/pyright --warnings
 
+# The result is editors/vscode/dist/warploom.vsix. The test runs it in a VS Code of its own, on Linux with x86-64.
+VSCODE := editors/vscode
+VSCODE_TEST := $(VSCODE)/test/editor
+
+vscode: .venv/dev.stamp $(VSCODE)/node_modules/stamp $(VSCODE_TEST)/node_modules/stamp
+	cd $(VSCODE) && npm run --silent check && npm run --silent test && npm run --silent package
+	cd $(VSCODE_TEST) && npm run --silent check && npm run --silent test
+
+$(VSCODE)/node_modules/stamp: $(VSCODE)/package-lock.json
+	cd $(VSCODE) && $(INSTALL)
+	@touch $@
+
+# The package of code-server comes without the packages of the VS Code in it.
+$(VSCODE_TEST)/node_modules/stamp: $(VSCODE_TEST)/package-lock.json
+	cd $(VSCODE_TEST) && $(INSTALL)
+	cd $(VSCODE_TEST)/node_modules/code-server/lib/vscode && $(NPM) install --ignore-scripts --omit=dev
+	cd $(VSCODE_TEST)/node_modules/code-server/lib/vscode/extensions && $(NPM) install --ignore-scripts --omit=dev
+	@touch $@
+
 docs: .venv/dev.stamp $(PLAYGROUND)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
@@ -74,7 +97,7 @@ playground: .venv/dev.stamp tools/playground/node_modules/.package-lock.json
 	$(BIN)/python tools/playground/build.py
 
 tools/playground/node_modules/.package-lock.json: tools/playground/package-lock.json
-	npm ci --ignore-scripts --no-audit --no-fund --silent --prefix tools/playground
+	$(INSTALL) --prefix tools/playground
 	@touch $@
 
 build/chromium/chromium: tools/playground/node_modules/.package-lock.json
@@ -107,5 +130,6 @@ $(UV):
 	@touch $@ .venv/run.stamp
 
 clean:
-	rm -rf .venv .tools tools/playground/node_modules build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .tools build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf tools/playground/node_modules $(VSCODE)/dist $(VSCODE)/node_modules $(VSCODE_TEST)/node_modules
 	find src lab tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} +

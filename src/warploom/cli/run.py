@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from warploom.cli import _show, _times, _workers
+from warploom.cli import _python, _show, _times, _workers
 from warploom.cli._launch import ARGUMENTS, compare, declare_launch, read_plan
 from warploom.cli._options import (
     FINDINGS,
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 _ELEMENT = re.compile(r"(\w+)\s*\[([\d,\s]+)\]")
 _EPILOG = f"""{ARGUMENTS}
+{_python.ABOUT}
+
 Exit status: 0 success; 1 the kernel failed or its result is wrong; 2 wrong use.
 """
 
@@ -74,6 +76,8 @@ def declare(add: Add) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command `run` and return its exit status."""
+    if options.file.endswith(_python.SUFFIX):
+        return _python.run_program(options, sanitize=False)
     from warploom.emulator.faults import Deadlock, Trap
     from warploom.runtime.api import launch
 

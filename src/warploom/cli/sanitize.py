@@ -4,11 +4,13 @@ import argparse
 import sys
 from dataclasses import replace
 
-from warploom.cli import _show, _workers
+from warploom.cli import _python, _show, _workers
 from warploom.cli._launch import ARGUMENTS, declare_launch, read_plan
 from warploom.cli._options import Add, add_format, add_strict, status_of
 
 _EPILOG = f"""{ARGUMENTS}
+{_python.ABOUT}
+
 The kernel runs under three schedules (eager, lazy and random:0) unless --schedule or the launch file selects one. A
 result that differs from the table [expect] of a launch file is a finding.
 
@@ -35,6 +37,8 @@ def declare(add: Add) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command `sanitize` and return its exit status."""
+    if options.file.endswith(_python.SUFFIX):
+        return _python.run_program(options, sanitize=True)
     from warploom.cli._progress import launch_progress
     from warploom.diagnostics import render, render_json, render_sarif
     from warploom.runtime.api import SCHEDULES, sanitize

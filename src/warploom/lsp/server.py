@@ -9,6 +9,9 @@ import logging
 import os
 import sys
 from collections.abc import Iterable
+from pathlib import Path, PurePath
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
@@ -20,12 +23,19 @@ from warploom.lsp.document import Document, View
 from warploom.lsp.fixes import fixes_in
 from warploom.lsp.formatting import formatting
 from warploom.lsp.hover import hover
+from warploom.lsp.layouts import instruction_text, layout_picture
+from warploom.lsp.lenses import Lens, lenses_of_launch_file, lenses_of_ptx, lenses_of_python
 from warploom.lsp.names import Names, Symbol
 from warploom.lsp.outline import Entry, outline
 
 HOST = "127.0.0.1"
 _PAUSE = 0.02
 """Delay between the last edit of a document and the check of its text, in seconds."""
+
+_PROGRAMS = {".py": lenses_of_python, ".toml": lenses_of_launch_file}
+"""Functions that find kernels in other files than PTX, by suffix. These files have code lenses only."""
+_LENSES = (("Run on the emulator", "warploom.run"), ("Sanitize", "warploom.sanitize"))
+"""Titles and commands of the code lenses. The editor executes the commands."""
 
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
@@ -68,9 +78,9 @@ class Server(LanguageServer):
 
     def close(self, uri: str) -> None:
         """Close a document and remove its diagnostics from the editor."""
-        self.documents.pop(uri, None)
         self._cancel(uri)
-        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+        if self.documents.pop(uri, None) is not None:
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     def publish_soon(self, uri: str) -> None:
         """Send the diagnostics of a document to the editor after a pause in editing."""
@@ -128,6 +138,8 @@ def make_server(version: str) -> Server:
     _add_synchronisation(server)
     _add_queries(server)
     _add_edits(server)
+    _add_lenses(server)
+    _add_layouts(server)
     return server
 
 
@@ -137,6 +149,8 @@ def make_server(version: str) -> Server:
 def _add_synchronisation(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def did_open(params: types.DidOpenTextDocumentParams) -> None:
+        if _suffix(params.text_document.uri) in _PROGRAMS:
+            return
         server.open(params.text_document.uri, params.text_document.text)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
@@ -254,7 +268,63 @@ def _add_edits(server: Server) -> None:
         ]
 
 
+def _add_layouts(server: Server) -> None:
+    # Own requests: the parameters are the position of a hover request.
+    def text_at(params: Any) -> str | None:
+        view = server.view(params.textDocument.uri)
+        position = types.Position(params.position.line, params.position.character)
+        return instruction_text(view, _offset(view, position))
+
+    @server.feature("warploom/instruction")
+    def instruction(params: Any) -> str | None:
+        return text_at(params)
+
+    @server.feature("warploom/layoutPicture")
+    def picture(params: Any) -> str | None:
+        text = text_at(params)
+        return None if text is None else layout_picture(text)
+
+
+def _add_lenses(server: Server) -> None:
+    @server.feature(types.INITIALIZED)
+    def initialized(_: types.InitializedParams) -> None:
+        # Other features must not apply to Python and TOML, so that these languages have registrations of their own.
+        text = server.client_capabilities.text_document
+        able = (text and text.synchronization, text and text.code_lens)
+        if not all(each and each.dynamic_registration for each in able):
+            return
+        files = [types.TextDocumentFilterPattern(f"**/*{suffix}", scheme="file") for suffix in _PROGRAMS]
+        opened = types.TextDocumentRegistrationOptions(files)
+        options = {
+            types.TEXT_DOCUMENT_DID_OPEN: opened,
+            types.TEXT_DOCUMENT_DID_CHANGE: types.TextDocumentChangeRegistrationOptions(
+                types.TextDocumentSyncKind.Incremental, files
+            ),
+            types.TEXT_DOCUMENT_DID_CLOSE: opened,
+            types.TEXT_DOCUMENT_CODE_LENS: types.CodeLensRegistrationOptions(files),
+        }
+        server.client_register_capability(
+            types.RegistrationParams([types.Registration(name, name, each) for name, each in options.items()])
+        )
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
+    def lenses(params: types.CodeLensParams) -> list[types.CodeLens]:
+        uri = params.text_document.uri
+        file = Path(unquote(urlsplit(uri).path))
+        if (find := _PROGRAMS.get(_suffix(uri))) is not None:
+            found = find(server.workspace.get_text_document(uri).source, file)
+        elif urlsplit(uri).scheme == "file":
+            found = lenses_of_ptx(server.view(uri), file)
+        else:
+            found = []  # there is no file to run
+        return [_code_lens(lens, title, command) for lens in found for title, command in _LENSES]
+
+
 # Conversions ------------------------------------------------------------------------------------------------
+
+
+def _suffix(uri: str) -> str:
+    return PurePath(urlsplit(uri).path).suffix
 
 
 def _offset(view: View, position: types.Position) -> int:
@@ -311,3 +381,9 @@ def _document_symbol(view: View, entry: Entry) -> types.DocumentSymbol:
         detail=entry.detail or None,
         children=[_document_symbol(view, each) for each in entry.inner],
     )
+
+
+def _code_lens(lens: Lens, title: str, command: str) -> types.CodeLens:
+    line = types.Position(lens.line, 0)
+    target = {"file": str(lens.file), "kernel": lens.kernel, "launchFiles": [str(each) for each in lens.launch_files]}
+    return types.CodeLens(types.Range(line, line), types.Command(title, command, arguments=[target]))

@@ -20,6 +20,7 @@ from warploom.runtime.elements import check_elements
 from warploom.runtime.kernel import LoadedKernel, load_kernel
 from warploom.runtime.limits import read_geometry
 from warploom.runtime.options import check_device, check_switches
+from warploom.runtime.program import observed_program
 from warploom.runtime.run import Run
 
 if TYPE_CHECKING:
@@ -167,6 +168,9 @@ def launch(
     with paused_collection():
         from warploom.runtime import cpu
 
+    program = observed_program()
+    if program is not None:
+        sanitize, schedule = sanitize or program.sanitize, program.schedule or schedule
     prepared = cpu.prepare(loaded, geometry, arguments, arch, schedule, step_budget)
     prepared.times.read += read
     done = cpu.run_on(
@@ -182,6 +186,8 @@ def launch(
             done = replace(done, replay=replay)
         arguments.buffers.read_from(prepared.arena)
         done.stats.times.copies += perf_counter() - began
+    if program is not None:
+        program.runs.append(done)
     return done
 
 

@@ -82,6 +82,15 @@ class LayoutGrid:
             chosen &= self.column(name) == value
         return replace(self, entries=self.entries[chosen])
 
+    def corner(self, rows: int, cols: int) -> LayoutGrid:
+        """Return a grid of the first rows and columns. The legend of a smaller grid states them."""
+        if rows >= self.rows and cols >= self.cols:
+            return self
+        rows, cols = min(rows, self.rows), min(cols, self.cols)
+        chosen = (self.column("row") < rows) & (self.column("col") < cols)
+        legend = f"{self.legend}, rows 0 to {rows - 1}, columns 0 to {cols - 1}"
+        return replace(self, legend=legend, rows=rows, cols=cols, entries=self.entries[chosen])
+
     def cells(self) -> Iterator[tuple[int, int, list[int]]]:
         """Yield (row, column, indices in `entries`) for each element that has a location."""
         found: dict[tuple[int, int], list[int]] = {}

@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from warploom_lab.cli.status import DIFFERENT, OK, add_verb
 
-_KINDS = ("reference", "stubs", "completions", "architecture", "debugger", "kernels", "speeds", "notebooks")
+_KINDS = ("reference", "stubs", "completions", "grammar", "architecture", "debugger", "kernels", "speeds", "notebooks")
 
 _DESCRIPTION = """\
 Write generated files: the reference pages in docs/isa, docs/rules and docs/nvvm; the type stubs of the authoring
-instructions; the shell completions; the commands in docs/debugger.md; the pictures of docs/architecture.md,
-docs/kernels.md and docs/attention.md; and the outputs of the notebooks in examples/notebooks, which are executed.
+instructions; the shell completions; the grammar of the VS Code extension; the commands in docs/debugger.md;
+the pictures of docs/architecture.md, docs/kernels.md and docs/attention.md; and the outputs of the notebooks in
+examples/notebooks, which are executed.
 """
 
 
@@ -21,7 +22,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
         add,
         "pages",
         run,
-        summary="write reference pages, stubs, shell completions, pictures and notebooks",
+        summary="write reference pages, stubs, shell completions, a grammar, pictures and notebooks",
         description=_DESCRIPTION,
         exit_status="0 success; 1 files are out of date (--check) or a notebook failed",
     )

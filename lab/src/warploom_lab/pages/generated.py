@@ -3,7 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from warploom_lab.pages import architecture, completions, debugger, kernel_pictures, reference, speed_pictures, stubs
+from warploom_lab.pages import (
+    architecture,
+    completions,
+    debugger,
+    grammar,
+    kernel_pictures,
+    reference,
+    speed_pictures,
+    stubs,
+)
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 
@@ -11,6 +20,7 @@ _TEXTS: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "reference": reference.texts,
     "stubs": stubs.texts,
     "completions": completions.texts,
+    "grammar": grammar.texts,
     "architecture": architecture.texts,
     "debugger": debugger.texts,
     "kernels": kernel_pictures.texts,
