@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from debug.scenarios.generate import FOLDER
+from debug.scenarios.generate import FOLDER, SCENARIOS
 
 from warploom.cli import main
 
@@ -21,26 +21,22 @@ def sessions(path: Path) -> list[list[tuple[str, list[str]]]]:
     return [[(first, rest) for first, *rest in map(str.splitlines, block.split(PROMPT)[1:])] for block in blocks]
 
 
-def without_why(session: list[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:
-    return [(command, lines) for command, lines in session if not command.startswith("why ")]
-
-
 def unmatched(shown: list[str], printed: list[str]) -> list[str]:
     """Return the lines of a page that are not in the output, in the order of the page."""
     rest = iter(printed)
-    patterns = (".*".join(re.escape(part) for part in line.split("…")) for line in shown)
+    patterns = (".*".join(re.escape(part.strip()) for part in line.split("…")) for line in shown)
     return [
-        line for line, pattern in zip(shown, patterns, strict=True) if not any(re.fullmatch(pattern, x) for x in rest)
+        line for line, pattern in zip(shown, patterns, strict=True) if not any(re.search(pattern, x) for x in rest)
     ]
 
 
-@pytest.mark.parametrize("name", ["divergent_barrier"])
+@pytest.mark.parametrize("name", [each.name for each in SCENARIOS if each.name != "race"])
 def test_a_session_prints_what_the_page_shows(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(FOLDER)
-    (whole,) = sessions(FOLDER / f"{name}.md")
-    session = without_why(whole)
+    (session,) = sessions(FOLDER / f"{name}.md")
+    assert len(session) <= 10
     assert main(["debug", f"{name}.toml", *(word for command, _ in session for word in ("-x", command))]) == 0
     _, *parts = capsys.readouterr().out.split(PROMPT)
     for (command, shown), part in zip(session, parts, strict=True):

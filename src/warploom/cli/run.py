@@ -6,7 +6,6 @@ The input is a launch file, or a PTX file and options that describe the launch.
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from time import perf_counter
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from warploom.runtime.buffers import Array, Buffer
     from warploom.runtime.launchfile import LaunchPlan, PreparedLaunch
 
-_ELEMENT = re.compile(r"(\w+)\s*\[([\d,\s]+)\]")
 _EPILOG = f"""{ARGUMENTS}
 {_python.ABOUT}
 
@@ -146,12 +144,14 @@ def _questions(options: argparse.Namespace, plan: LaunchPlan) -> list[tuple[str,
         raise UsageError("--why cannot be combined with a Dask cluster; expected a number of workers")
     if options.svg is not None:
         check_writable(options.svg, "--svg")
+    from warploom.runtime.replay import read_element
+
     found: list[tuple[str, tuple[int, ...]]] = []
     for text in options.why:
-        match = _ELEMENT.fullmatch(text.strip())
-        if match is None:
-            raise UsageError(f"--why: found {text!r}; expected an element such as 'c[5, 7]'")
-        found.append((match[1], tuple(int(part) for part in match[2].split(",") if part.strip())))
+        try:
+            found.append(read_element(text))
+        except ValueError as error:
+            raise UsageError(f"--why: found {text!r}; {error}") from None
     return found
 
 

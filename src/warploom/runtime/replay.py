@@ -22,6 +22,17 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 
+_ELEMENT = re.compile(r"(\w+)\s*\[([\d,\s]+)\]")
+
+
+def read_element(text: str) -> tuple[str, tuple[int, ...]]:
+    """Return the array and the index that a text such as "c[5, 7]" names. Errors: ValueError."""
+    found = _ELEMENT.fullmatch(text.strip())
+    if found is None:
+        raise ValueError("expected an element such as c[5, 7]")
+    return found[1], tuple(int(part) for part in found[2].split(",") if part.strip())
+
+
 class Replay:
     """Launch that can run again with the contents that its buffers had before the launch."""
 
@@ -58,7 +69,7 @@ class Replay:
         """
         if not self._names:
             raise UsageError(
-                "this run cannot be repeated: a later launch has replaced its inputs", code="run.replay",
+                "this run cannot be repeated: its inputs are no longer kept", code="run.replay",
                 hint="pass keep=True to wl.launch",
             )  # fmt: skip
         launch = cpu.prepare(

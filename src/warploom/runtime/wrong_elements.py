@@ -17,7 +17,7 @@ from warploom.runtime.why import Expectation
 if TYPE_CHECKING:
     from warploom.emulator.stats import Progress
     from warploom.runtime.comparison import Comparison
-    from warploom.runtime.launchfile import LaunchPlan
+    from warploom.runtime.launchfile import LaunchPlan, PreparedLaunch
 
 
 def replay(plan: LaunchPlan, schedule: str, limit: int = MEMORY_LIMIT) -> Replay:
@@ -25,15 +25,21 @@ def replay(plan: LaunchPlan, schedule: str, limit: int = MEMORY_LIMIT) -> Replay
 
     `limit` is the maximum size of the buffers in bytes.
     """
-    prepared, where, expect = plan.prepare(limit), plan.geometry, plan.expect
+    prepared, where = plan.prepare(limit), plan.geometry
     loaded, geometry, arguments = load_launch(
         plan.ptx, plan.kernel, where.grid, where.block, where.cluster, where.shared, prepared.args
     )
-    expectation = None
-    if expect is not None and prepared.expected is not None:
-        reference = "" if expect.stored is not None else expect.reference
-        expectation = Expectation(expect.result, prepared.expected, reference, expect.operands, expect.options)
+    expectation = expectation_of(plan, prepared)
     return Replay(loaded, geometry, arguments, where.arch, schedule, names=prepared.arrays, expectation=expectation)
+
+
+def expectation_of(plan: LaunchPlan, prepared: PreparedLaunch) -> Expectation | None:
+    """Return the expected contents that a launch plan states, or None. `prepared` is the plan with its arrays."""
+    expect = plan.expect
+    if expect is None or prepared.expected is None:
+        return None
+    reference = "" if expect.stored is not None else expect.reference
+    return Expectation(expect.result, prepared.expected, reference, expect.operands, expect.options)
 
 
 def find_writers(

@@ -14,7 +14,9 @@ from warploom.runtime.api import load_launch
 from warploom.runtime.arrays import is_numpy
 from warploom.runtime.debugging.session import DebugSession
 from warploom.runtime.launchfile import MEMORY_LIMIT, read_launch_file
-from warploom.view.debugger import breaking, moving, places, printing, running
+from warploom.runtime.replay import Replay
+from warploom.runtime.wrong_elements import expectation_of
+from warploom.view.debugger import breaking, explaining, moving, places, printing, running
 from warploom.view.debugger.command import TABLE, Command, call, grouped, parse
 from warploom.view.debugger.context import Context, NamedArray
 from warploom.view.debugger.results import Result
@@ -27,10 +29,11 @@ if TYPE_CHECKING:
     from warploom.runtime.kernel import KernelSource
     from warploom.runtime.launchfile import LaunchPlan
     from warploom.runtime.run import Run
+    from warploom.runtime.why import Expectation
 
 __all__ = ["Debugger", "debug", "debug_plan", "grouped"]
 
-COMMANDS = (running, moving, breaking, places, printing)
+COMMANDS = (running, moving, breaking, places, printing, explaining)
 """Modules whose import declares the commands."""
 
 
@@ -64,7 +67,9 @@ class Debugger:
 
         Errors: Trap and Deadlock, which leave the arrays unchanged.
         """
-        return self.context.session.close(raises=raises)
+        done = self.context.session.close(raises=raises)
+        self.context.replay.drop()  # the arrays have no longer their inputs
+        return done
 
     if TYPE_CHECKING:
 
@@ -134,7 +139,7 @@ def debug(
         return debug_plan(read_launch_file(Path(kernel)), schedule=schedule, arch=arch, step_budget=step_budget)
     if grid is None or args is None:
         raise UsageError("a kernel needs grid and args", code="debug.arguments")
-    return _started(kernel, name, grid, block, cluster, shared, args, arch, schedule, step_budget, None)
+    return _started(kernel, name, grid, block, cluster, shared, args, arch, schedule, step_budget)
 
 
 def debug_plan(
@@ -154,24 +159,29 @@ def debug_plan(
     return _started(
         plan.ptx, plan.kernel, shape.grid, shape.block, shape.cluster, shape.shared, prepared.args,
         arch or shape.arch, schedule or shape.schedule, step_budget, prepared.arrays,
+        expectation_of(plan, prepared),
     )  # fmt: skip
 
 
 def _started(
     kernel: KernelSource, name: str | None, grid: Extent, block: Extent | None, cluster: Extent, shared: int | None,
     args: Sequence[object], arch: str | None, schedule: str | None, step_budget: int | None,
-    named: Mapping[str, Any] | None,
+    named: Mapping[str, Any] | None = None, expectation: Expectation | None = None,
 ) -> Debugger:  # fmt: skip
     loaded, geometry, arguments = load_launch(kernel, name, grid, block, cluster, shared, args)
     launch = cpu.prepare(loaded, geometry, arguments, arch, schedule or "eager", step_budget)
     session = DebugSession(launch, arguments)
     session.start()
-    arrays = _arrays_of(arguments, loaded.signature.name) if named is None else named
+    given = _arrays_of(arguments, loaded.signature.name) if named is None else named
     buffers = arguments.buffers
+    arrays = {name: array for name, array in given.items() if buffers.contains(array)}
+    replay = Replay(
+        loaded, geometry, arguments, arch, schedule or "eager", step_budget, names=arrays, expectation=expectation
+    )
     return Debugger(Context(session, {
         each: NamedArray(each, buffers.address(array), lambda array=array: buffers.contents(array, launch.arena))
-        for each, array in arrays.items() if buffers.contains(array)
-    }))  # fmt: skip
+        for each, array in arrays.items()
+    }, replay))  # fmt: skip
 
 
 def _arrays_of(arguments: Arguments, kernel: str) -> dict[str, Any]:

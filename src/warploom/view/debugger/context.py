@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from warploom.emulator.emulator import Emulator
     from warploom.emulator.program import Program, Scope
     from warploom.runtime.debugging.session import DebugSession
+    from warploom.runtime.replay import Replay
 
 Array = NDArray[Any]
 
@@ -59,11 +60,13 @@ class Context:
     """State of a debugger, to which commands are applied.
 
     `arrays` has the arrays of the launch by name, and `watched` the watched values by the number of the watch.
+    `replay` runs the whole launch again.
     """
 
-    def __init__(self, session: DebugSession, arrays: Mapping[str, NamedArray]) -> None:
+    def __init__(self, session: DebugSession, arrays: Mapping[str, NamedArray], replay: Replay) -> None:
         self.session = session
         self.arrays = arrays
+        self.replay = replay
         self.settings = Settings()
         self.watched: dict[int, Watched] = {}
 
