@@ -25,9 +25,7 @@ def unmatched(shown: list[str], printed: list[str]) -> list[str]:
     """Return the lines of a page that are not in the output, in the order of the page."""
     rest = iter(printed)
     patterns = (".*".join(re.escape(part.strip()) for part in line.split("…")) for line in shown)
-    return [
-        line for line, pattern in zip(shown, patterns, strict=True) if not any(re.search(pattern, x) for x in rest)
-    ]
+    return [line for line, pattern in zip(shown, patterns, strict=True) if not any(re.search(pattern, x) for x in rest)]
 
 
 @pytest.mark.parametrize("name", [each.name for each in SCENARIOS if each.name != "race"])

@@ -88,7 +88,7 @@ class _Console:
                 return
 
     def _run(self, line: str) -> tuple[bool, bool]:
-        """Run a line. Return True if it was right, and True if the debugger ends."""
+        """Run a line. Return two flags: the command succeeded, and the debugger ends."""
         from warploom.view.debugger.command import find
 
         chosen = line if line.strip() else self._last

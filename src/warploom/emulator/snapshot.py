@@ -75,9 +75,10 @@ class Snapshot:
 
     @staticmethod
     def take(waves: WaveRun, pages: Pages | None = None) -> Snapshot:
-        """Return a snapshot of a launch without observers, which runs in one thread. `pages` are used for the copies.
+        """Return a snapshot of a launch without observers, which runs in one thread.
 
-        Before a wave, only global memory and counters are copied, because the wave defines the rest.
+        `pages` are used for the copies. Before a wave, only global memory and counters are copied, because the wave
+        defines the rest.
         """
         emulator, pages = waves.emulator, pages or Pages()
         is_resident = waves.is_resident
@@ -168,7 +169,10 @@ def _copied(value: Any, pages: Pages) -> Any:
 
 
 def _restore(part: Any, field: str, saved: Any) -> None:
-    """Set an attribute to a saved value. Arrays and containers stay the same objects, because others refer to them."""
+    """Set an attribute to a saved value.
+
+    Arrays and containers stay the same objects, because others refer to them.
+    """
     current = getattr(part, field, _MISSING)
     if saved is _MISSING:
         if current is not _MISSING:

@@ -109,9 +109,9 @@ def keep_replay(
     kernel: LoadedKernel, geometry: Geometry, arguments: Arguments, launch: cpu.EmulatorLaunch, arch: str | None,
     schedule: str, step_budget: int | None, *, always: bool,
 ) -> Replay:  # fmt: skip
-    """Keep the inputs of a launch that has run. Unless `always`, a later launch drops them.
+    """Keep the inputs of a launch that has run. A later launch drops them, unless `always` is True.
 
-    The arrays in host memory must not have the results yet.
+    Call it before the results are copied to the arrays in host memory.
     """
     for earlier in _latest:
         earlier.drop()

@@ -34,7 +34,10 @@ def replay(plan: LaunchPlan, schedule: str, limit: int = MEMORY_LIMIT) -> Replay
 
 
 def expectation_of(plan: LaunchPlan, prepared: PreparedLaunch) -> Expectation | None:
-    """Return the expected contents that a launch plan states, or None. `prepared` is the plan with its arrays."""
+    """Return the expected contents that a launch plan states, or None.
+
+    `prepared` is the plan with its arrays.
+    """
     expect = plan.expect
     if expect is None or prepared.expected is None:
         return None

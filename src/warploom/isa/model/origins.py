@@ -1,10 +1,10 @@
 """Origins of the results of an instruction: the registers and the memory from which their bytes come.
 
-The origins follow from the semantics of the instruction, which is executed on probes:
+The origins follow from the semantics of the instruction, which is executed on test values, called probes:
 
-- Instructions that move bytes, such as loads, stores and shuffles, move labels in place of the bytes.
-- Lane-wise instructions get sources that differ in one byte. A byte is an origin if the result changes.
-- Matrix multiplications have a record, which lists the layouts of their operands.
+- For instructions that move bytes, such as loads, stores and shuffles, each byte of the sources is a label.
+- For lane-wise instructions, one byte of a source is changed at a time. It is an origin if the result changes.
+- Matrix multiplications have a `Multiplication`, which lists the layouts of their operands.
 
 Any other result comes from all sources of all active lanes.
 """
@@ -332,8 +332,8 @@ def _is_varied(form: Form, operands: SimpleNamespace, name: str) -> bool:
 def _influences(form: Form, operands: SimpleNamespace, values: Mapping[str, Array], result: Part) -> tuple[Part, ...]:
     """Return the sources of a lane-wise result: a change of these bytes changes the result.
 
-    Floating-point numbers and moved bytes have random values, because a factor of 0 hides the other factor. Integers
-    have their present values, which may select bytes. Shapes: values (items,).
+    Floating-point numbers and moved bytes get random values, because a factor of 0 would hide the other factor.
+    Integers keep their present values, because they may select bytes. Shapes: values (items,).
     """
     assert form.execution is not None
     random = np.random.default_rng(0)

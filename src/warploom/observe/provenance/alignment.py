@@ -161,9 +161,9 @@ class Aligner:
         return Slot(product, *((other, one) if flipped else (one, other)))
 
     def _numbers(self, slots: Sequence[Slot], given: Mapping[int, int], kind: Fault) -> dict[int, int]:
-        """Return the number of the expected product for each slot whose factors agree, each number once.
+        """Return the number of the expected product for each slot whose factors both belong to it.
 
-        `given` has the numbers of some slots. `kind` selects the elements of the others.
+        A number is used once. `given` has the numbers of some slots. `kind` is that of `_candidates`.
         """
         found, used = dict(given), set(given.values())
         for number, slot in enumerate(slots):
@@ -176,7 +176,10 @@ class Aligner:
         return found
 
     def _candidates(self, side: Side, of: Mapping[Element, int], kind: Fault) -> list[int]:
-        """Return the numbers of a factor: that of the element of `kind`, or that of the found one."""
+        """Return the numbers of the expected products that have a factor's element.
+
+        `kind` selects the element at another time first, and then the one that was read.
+        """
         other = side.late_element if kind == "late" else side.early_element if kind == "overwritten" else None
         return [of[each] for each in (other, side.element) if each is not None and each in of]
 
@@ -185,7 +188,7 @@ class Aligner:
         return next((k for k in first if k in second), -1)
 
     def _find_neighbours(self, slot: Slot) -> None:
-        """Find the elements that the next and the last but one write put where a factor was read."""
+        """Find the elements at the address of each factor after the next write and before the last one."""
         for side in (slot.a, slot.b):
             shared = side.shared
             if shared is None:

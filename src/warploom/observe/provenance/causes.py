@@ -45,4 +45,4 @@ _RULES = (
     other_steps, exchanged_groups, unwritten_factors, shifted_elements, reset_accumulator, missing_products,
     other_factors, wrong_addend, wrong_scale, later_writes, unwritten_leaves,
 )  # fmt: skip
-"""Rules for sums of products. An earlier rule precedes the later ones, whose evidence it also explains."""
+"""Rules for sums of products. The first rule that applies states the cause."""

@@ -19,7 +19,7 @@ Array = NDArray[Any]
 
 
 def wrong_fields(case: Case) -> Cause | None:
-    """Find a field of a descriptor with another value of which the factors are right."""
+    """Find a descriptor field that would select the expected elements with another value."""
     assert case.alignment is not None
     groups: dict[int, list[Slot]] = {}
     for slot in case.alignment.slots:

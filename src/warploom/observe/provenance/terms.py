@@ -110,7 +110,7 @@ class Product:
 
 @dataclass(slots=True, eq=False)
 class Step:
-    """Scaling of a sum by `factor`, or "" for another operation on it, from the last to the first."""
+    """Operation on a sum of products. `factor` is the scale, or None for another operation."""
 
     node: Node
     factor: Node | None

@@ -40,7 +40,7 @@ class Location:
 
 @dataclass(slots=True, eq=False)
 class Reached:
-    """Access of lanes to memory, or the targets of their copies, whose sources are then in `sources`.
+    """Access of some lanes to memory. For a copy, it has the targets, and `sources` has the sources.
 
     Shapes: warps (warps,); owners, index, lanes and sources (warps, 32).
     """

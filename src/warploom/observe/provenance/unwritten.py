@@ -35,9 +35,9 @@ def _without_ones(grid: Sequence[int]) -> Sequence[int]:
 def _missing_cta(
     shape: Sequence[int], index: Sequence[int], writers: Writers
 ) -> tuple[int, tuple[int, int, int]] | None:  # fmt: skip
-    """Return the CTA that would write an element, or None if it is not known.
+    """Return the CTA that would write an element, and the axis along which the grid is too short, or -1.
 
-    The first item is the axis of the grid that is too short, or -1.
+    Return None if the CTA is not known.
 
     The CTAs write tiles at equal distances along the axes of the array.
     """

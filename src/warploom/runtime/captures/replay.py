@@ -188,7 +188,7 @@ def _replay(
             )
         found.append(_difference(launch.allocations, number, contents(number), mask, writers, note))
     return Replay(
-        done.findings, done.stats, done.trace, done.profile, done.distribution, done.output, done.error, tuple(found),
+        done.findings, done.stats, done.trace, done.profile, done.distribution, done.output, done.error, done.replay, tuple(found),
         0 if launch.status else sum(each.size for each in launch.allocations), launch.status,
     )  # fmt: skip
 

@@ -23,8 +23,8 @@ class Change:
     """Change of a watched value.
 
     `watch` is the number of the watch. `old` and `new` are the bytes before and after the change. `pc` is the
-    instruction of the batch after which the value has changed, or that issued the asynchronous operation, or -1.
-    `writers` are the lanes of this batch.
+    instruction that wrote the value or issued the asynchronous write, or -1 if it is not known. `writers` are the lanes
+    that executed it.
     """
 
     watch: int
@@ -66,10 +66,10 @@ class Stop:
 class Breakpoint:
     """Stop before instructions, for the lanes that a filter and a condition select.
 
-    `number` identifies the breakpoint, and `where` is the location that the user named. A hit is a batch with a
-    selected lane. The launch does not stop at the first `ignored` hits from the moment `since` on. With `log`, it never
-    stops, and each hit calls the function with the record of a stop. A temporary breakpoint is deleted when it has
-    stopped the launch.
+    `number` identifies the breakpoint, and `where` is the location that the user named. A hit is one
+    arrival of a batch with a selected lane. The first `ignored` hits from the moment `since` on do not stop the launch.
+    If `log` is set, no hit stops it, and each hit calls `log` with a `Stop`. A temporary breakpoint is deleted when it
+    has stopped the launch.
 
     `moments` restricts the breakpoint to these moments, in ascending order; None stands for all. `findings` are the
     findings of the sanitizer at these moments.

@@ -24,9 +24,9 @@ class Target:
     """Instructions before which one lane stops.
 
     `warp` is the index of the lane's warp among the resident warps. The lane stops only with at most `depth` open
-    calls, if that is not None. Until the lane has come to an instruction in `after`, it does not stop at `origin`,
-    because a lane that waits comes to its instruction again. `exits` are the instructions through which it may leave
-    the kernel, which also ends the movement.
+    calls, if that is not None. At `origin`, where it started, it stops only after an instruction in `after`, because
+    waits repeat their instruction. `exits` are the instructions through which it may leave the kernel, which also ends
+    the movement.
     """
 
     warp: int
@@ -57,7 +57,7 @@ class Conditions:
     """Stops at breakpoints, watches and the target of a movement, and at a request of another thread.
 
     After a stop, `hits` has the breakpoints that have stopped the launch and their lanes, and `at_target`, `has_left`
-    and `interrupted` have the other reasons. `describe(pc, batch, lanes)` calls the function of a breakpoint that logs.
+    and `interrupted` have the other reasons. `log` is called for each hit of a breakpoint that logs.
     """
 
     def __init__(

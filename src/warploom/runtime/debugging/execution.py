@@ -76,7 +76,7 @@ class Execution:
         self._stops = _Recorded(stops, self)
         if self._waves is not None:
             self._waves.emulator.stop_at(self._stops)
-        self.history.wait()
+        self.history.restart()
         next(self._steps)
         return not self.waves.is_over
 
@@ -131,7 +131,7 @@ class Execution:
                 self.replay(each, Passive())
 
     def go_to_number(self, number: int) -> None:
-        """Go to the first instruction with at least a number, if necessary from a snapshot.
+        """Go to the first instruction with this number or a larger one, if necessary from a snapshot.
 
         Errors: UsageError debug.history for an earlier moment without snapshots.
         """
@@ -180,9 +180,9 @@ class _Recorded:
 
 
 class Passive:
-    """Observer of a replay: a Stops that never stops.
+    """Observer of a replay. It implements `Stops`, and never stops the launch.
 
-    Its function `between_blocks` is called at least after each `most` batches.
+    `between_blocks` is called at least once for each `most` batches.
     """
 
     pcs = frozenset[int]()
@@ -242,7 +242,7 @@ class _NearNumber:
 
 
 class _AtNumber:
-    """Stop before the first instruction with at least a number."""
+    """Stop before the first instruction with this number or a larger one."""
 
     def __init__(self, emulator: Emulator, number: int) -> None:
         self.pcs = frozenset(range(len(emulator.program.steps)))

@@ -21,7 +21,7 @@ class History:
     """Snapshots of a launch, in the order of the execution.
 
     The first one is before the first wave. Further ones follow at intervals of `SPACING`, or longer ones if copies are
-    slow. If they exceed `budget` bytes, older ones are dropped so that the gaps between them double.
+    slow. If they exceed `budget` bytes, some of the older ones are dropped, so that the gaps grow with the age.
     """
 
     def __init__(self, budget: int = BUDGET) -> None:
@@ -31,8 +31,8 @@ class History:
         self._last = perf_counter()
         self._cost = 0.0  # seconds of the last copy
 
-    def wait(self) -> None:
-        """Begin an interval of execution after a stop."""
+    def restart(self) -> None:
+        """Restart the time until the next snapshot, after a stop."""
         self._last = perf_counter()
 
     def is_due(self) -> bool:
@@ -66,7 +66,7 @@ class History:
     def _choose(self) -> int:
         """Return the index of the snapshot to drop.
 
-        The gap that it leaves is the smallest in relation to its age. The first snapshot is not dropped.
+        Of the older ones, it leaves the smallest gap, relative to the distance from now. The first snapshot is kept.
         """
         count = len(self.snapshots)
         if count <= _NEWEST:

@@ -100,7 +100,8 @@ def line_starts(program: Program) -> frozenset[int]:
 def all_preceding(program: Program) -> list[frozenset[int]]:
     """Return, for each program counter, the instructions that a lane may execute directly before.
 
-    They include calls before the instructions of functions, and returns before those after calls.
+    The first instruction of a function follows each of its calls, and the instruction after a call follows the
+    function's returns.
     """
     found: list[set[int]] = [set() for _ in program.steps]
     calls = [pc for pc, step in enumerate(program.steps) if step.binding.form.control == "call"]

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 class Visits(Passive):
     """First visits of a lane to instructions or lines, in the order of the execution.
 
-    A lane that waits at an instruction comes to it again, which is the same visit. `keys` has the line of each
-    instruction if consecutive visits to a line count as one, and is None otherwise. Only visits with at most `depth`
-    open calls count, if that is not None.
+    Retries of a wait are one visit. `keys` has the line of each instruction, so that consecutive visits to a line count
+    as one; None counts all. Only visits with at most `depth` open calls count, if that is not None.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class Visits(Passive):
         return pc == self._last and pc not in self.program.following[pc]
 
     def previous(self, place: Place | None, count: int) -> Moment | None:
-        """Return the start of the `count`-th visit before that of the present place, or None if it is not known."""
+        """Return the start of the `count`-th visit before the present one, or None if it is not known."""
         skipped = 0
         is_visit = place is not None and place.has_come and place.pc in self.targets and self.starts
         if place is not None and is_visit and self.continues(place.pc):
@@ -88,7 +87,7 @@ def previous_visit(
 ) -> Moment | None:  # fmt: skip
     """Return the moment to which `count` steps of a lane go back, or None before its first instruction.
 
-    `unit` and `into` are those of `DebugSession`. The execution is then at the present moment again.
+    `unit` and `into` are those of `DebugSession`. The function restores the present moment at its end.
     """
     now, place, program = execution.moment, place_of(execution.state, warp, lane), execution.state.program
     pcs = visited(program, place, unit, count)
@@ -157,7 +156,7 @@ def previous_stop(
 ) -> Moment | None:  # fmt: skip
     """Return the moment of the `count`-th last hit of a breakpoint or change of a watched value, or None.
 
-    The execution is then at another moment.
+    The function does not restore the present moment; the caller goes to another one.
     """
     now = until = execution.moment
     index = execution.history.before(now)

@@ -221,7 +221,7 @@ class DebugSession(Execution):
         return self._stop
 
     def resume(self, count: int = 1) -> Stop:
-        """Run until a breakpoint stops the launch for the `count`-th time, or until the launch ends."""
+        """Run until breakpoints or watches have stopped the launch `count` times, or until the launch ends."""
         return self._repeat(count, lambda: self._move(None), ("breakpoint", "watch", "finding"))
 
     def step(self, unit: str = "instruction", count: int = 1) -> Stop:
@@ -261,7 +261,7 @@ class DebugSession(Execution):
         return self._move(target)
 
     def goto(self, where: int | str | Moment) -> Stop:
-        """Go to the first instruction with at least a number, to a moment, or to the "start" or the "end".
+        """Go to the first instruction with this number or a larger one, to a moment, or to "start" or "end".
 
         Breakpoints and watches do not stop this movement.
 
@@ -283,8 +283,8 @@ class DebugSession(Execution):
     def reverse_step(self, unit: str = "instruction", count: int = 1) -> Stop:
         """Go back to the previous instruction, line or barrier of the thread in focus, `count` times.
 
-        In the middle of a line, the first step goes to the start of the line. The movement has the reason "start" and
-        does not move if the thread has executed too little. Breakpoints do not stop it.
+        In the middle of a line, the first step goes to the start of the line. If the thread has executed fewer steps,
+        the launch stays where it is, and the stop has the reason "start". Breakpoints have no effect.
 
         Errors: as `step`; debug.history if the launch cannot go back.
         """

@@ -150,7 +150,9 @@ def debug_plan(
     arch: str | None = None,
     step_budget: int | None = None,
 ) -> Debugger:
-    """Stop the launch of a launch file before its first instruction. `debug` describes the other arguments.
+    """Stop the launch of a launch file before its first instruction.
+
+    `debug` describes the other arguments.
 
     Units: `memory` is the limit for all buffers in bytes.
     Errors: UsageError, LaunchFileError.
@@ -185,7 +187,7 @@ def _started(
 
 
 def _arrays_of(arguments: Arguments, kernel: str) -> dict[str, Any]:
-    """Return the arrays among the arguments by the name of the parameter, without the name of the kernel before it."""
+    """Return the arrays among the arguments by the name of the parameter without the name of the kernel."""
     found: dict[str, Any] = {}
     for parameter, value in zip(arguments.parameters, arguments.values, strict=True):
         array = value.array if isinstance(value, TensorMap) else value

@@ -38,7 +38,7 @@ class Explained(Result):
     example="why c[0, 0]",
 )  # fmt: skip
 def why(context: Context, element: tuple[str, tuple[int, ...]]) -> Result:
-    """Explain an element of an array at the end of the launch: its sources, the first wrong step, and the cause.
+    """Explain an element of the result: its sources, the first wrong step, and the cause.
 
     The whole launch runs again. The present stop does not change.
     """

@@ -81,9 +81,9 @@ def reverse_continue(context: Context, count: int | None) -> Result:
     args=(Argument("where", "number of an instruction, start or end", words=("start", "end")),), example="goto start",
 )  # fmt: skip
 def goto(context: Context, where: str) -> Result:
-    """Go forward or back to the first instruction that has at least a number, or to the start or the end.
+    """Go forward or back to the instruction with a number, or to the start or the end.
 
-    Breakpoints and watches do not stop this movement.
+    If no instruction has the number, go to the next one. Breakpoints and watches do not stop this movement.
     """
     return stopped(context, context.session.goto(read_integer(where) if is_integer(where) else where))
 

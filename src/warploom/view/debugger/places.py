@@ -71,7 +71,7 @@ def focus(context: Context) -> Result:
 def where(context: Context) -> Result:
     """Print the next instruction of the thread in focus and its open calls, the innermost first.
 
-    Functions that a compiler inlined have lines of their own.
+    Functions that a compiler inlined are listed, too.
     """
     program, thread = context.program, context.thread
     place = place_of(context.emulator, thread.warp, thread.lane)
@@ -94,7 +94,7 @@ def where(context: Context) -> Result:
 def list_(context: Context, where: str | None) -> Result:
     """Print the PTX text around an instruction, by default the next one.
 
-    A remark names other warps of the CTA in focus that are at a line.
+    Lines at which other warps of the CTA in focus are have a remark.
     """
     program, source = context.program, context.program.source
     if source is None:
@@ -128,7 +128,10 @@ def source(context: Context, where: str | None) -> Result:
 
 
 def _read(found: SourceLine, ptx: str) -> list[str]:
-    """Return the lines of a source file, which may also be in the folder of the PTX file. Errors: UsageError."""
+    """Return the lines of a source file, which may also be in the folder of the PTX file.
+
+    Errors: UsageError.
+    """
     for path in (Path(found.file), Path(ptx).parent / Path(found.file).name):
         try:
             return path.read_text(encoding="utf-8").splitlines()
@@ -144,7 +147,7 @@ def _around(context: Context, line: int, numbers: range) -> range:
 
 
 def _remarks(context: Context, line_of: Callable[[int], int]) -> dict[int, str]:
-    """Return the warps of the CTA in focus by the line of their next instruction, without the thread in focus."""
+    """Return the other warps of the CTA in focus by the line of their next instruction."""
     thread = context.thread
     found: dict[int, list[int]] = {}
     for each in context.warps.positions(int(context.emulator.topology.cta_of[thread.warp])):

@@ -38,7 +38,7 @@ _ELEMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*(?:\[(?P<index>[^\]]*)\])?")
 AT = Option(
     "at", ("at",), "location of the instruction, such as 42 or kind multiply; the default is the next one", "WHERE", str
 )
-AS = Option("as_type", ("as",), "PTX type in place of the declared one", "TYPE", str)
+AS = Option("as_type", ("as",), "PTX type of the values", "TYPE", str)
 
 
 def read_range(text: str) -> slice:
@@ -71,7 +71,7 @@ def registers(
 ) -> Result:  # fmt: skip
     """Print registers in the lane in focus.
 
-    Without `all`, a value that is the same in all lanes of the warp is printed without a lane.
+    The lane is named only if the lanes of the warp have different values.
     """
     pc, thread = context.pc, context.thread
     shown = thread.lane if lane is None else lane
@@ -197,7 +197,9 @@ def _index(name: str, text: str, array: Array) -> Any:
 
 
 def watched_value(context: Context, what: str) -> tuple[str, int | str, int, Callable[[bytes], str]]:
-    """Return the space, the location and the size in bytes of a value, and a function that returns its bytes as text.
+    """Return the space, the location and the size of a value, and a function that prints its bytes.
+
+    Units: bytes for the size.
 
     Errors: UsageError debug.watch, debug.index, debug.memory, debug.register.
     """
@@ -233,7 +235,10 @@ def watched_value(context: Context, what: str) -> tuple[str, int | str, int, Cal
 
 
 def _shared_address(context: Context, text: str) -> int:
-    """Return a shared address: an integer, or a variable with an index of 8-byte elements or an offset in bytes."""
+    """Return the shared address that a text denotes.
+
+    It is an integer, or a variable with an index of 8-byte elements (`full[1]`) or an offset in bytes (`full+8`).
+    """
     if is_integer(text):
         return read_integer(text)
     found = re.fullmatch(r"(\w+)(?:\[(\d+)\]|\+(\d+))?", text)
@@ -266,7 +271,7 @@ def _mbarrier_text(held: bytes) -> str:
 def memory(context: Context, space: str | None, address: str, count: int | None, type: str | None) -> Result:
     """Print memory as numbers.
 
-    A register without a space contains a generic address.
+    Without a space, the value of a register is a generic address.
     """
     thread, size = context.thread, 0
     if is_integer(address):
@@ -302,7 +307,7 @@ def _padded(texts: Sequence[str]) -> list[str]:
 def mbarriers(context: Context) -> Result:
     """Print the mbarriers of the CTA in focus at which a warp has arrived or waits.
 
-    A phase lacks arrivals and bytes until it completes.
+    Each line has the number of the phase in progress, and the arrivals and bytes that it lacks.
     """
     emulator = context.emulator
     cta = int(emulator.topology.cta_of[context.thread.warp])
@@ -319,7 +324,7 @@ def mbarriers(context: Context) -> Result:
 
 
 def shared_name(context: Context, address: int) -> str:
-    """Return the variable, or the element of 8 bytes in it, at a shared address, or the address without a variable."""
+    """Return the variable, or the element of 8 bytes in it, at a shared address, or else the address."""
     offset, dynamic = (address & 0xFFFFFF) - SHARED_START, context.program.dynamic_start
     for scope in context.scope.enclosing():
         for name, storage in scope.variables.items():

@@ -130,7 +130,10 @@ class Grid(Result):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Lines(Result):
-    """Lines of a text with their numbers. `current` is the number of the marked line, and `notes` remarks by number."""
+    """Lines of a text with their numbers.
+
+    `current` is the number of the marked line, and `notes` has remarks by number.
+    """
 
     name: str
     lines: tuple[tuple[int, str], ...]

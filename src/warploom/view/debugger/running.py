@@ -17,7 +17,7 @@ COUNT = Argument("count", "number of repetitions", read_integer, is_required=Fal
 def continue_(context: Context, count: int | None) -> Result:
     """Run until a breakpoint or a watch stops the launch, or to its end.
 
-    A count continues as many times.
+    With a count, repeat this as many times.
     """
     return stopped(context, context.session.resume(count or 1))
 
@@ -97,8 +97,10 @@ def description(found: Command) -> str:
 def set_(context: Context, name: str, value: int) -> Result:
     """Change a setting of the output.
 
-    `width` is that of the terminal in characters, `rows` the largest number of rows of a matrix, `digits` that of
-    significant digits of a number, and `lines` that of lines before and after the current line.
+    - `width`: characters of a line of the terminal
+    - `rows`: largest number of rows of a matrix
+    - `digits`: significant digits of a number
+    - `lines`: lines of a listing before and after the current one
     """
     context.change(name, value)
     return Message(f"{name} is {value}", {name: value})

@@ -75,5 +75,5 @@ def line_of(program: Program, pc: int) -> str:
 
 
 def shortened(line: str) -> str:
-    """Return a line of PTX with the first and the last register of each long list, such as `{%f0, …, %f63}`."""
+    """Return a line of PTX with long lists of registers shortened, such as `{%f0, …, %f63}`."""
     return _LONG_LIST.sub(r"{\1, …, \2}", line)
