@@ -147,9 +147,7 @@ def _kind_of(product: Multiplication, arch: str) -> _Kind | None:
     if not isinstance(a, RegisterMatrix) or not isinstance(b, RegisterMatrix) or product.metadata is not None:
         return None
     scales = [_scale_kind(each) for each in product.scales or ()]
-    if not INSTALLED or not all(
-        isinstance(each.registers, VectorValue) and each.registers.file is not None for each in (a, b, c, d)
-    ):
+    if not all(isinstance(each.registers, VectorValue) and each.registers.file is not None for each in (a, b, c, d)):
         return None
     known = tuple(each for each in scales if each is not None)
     kind = _Kind(

@@ -188,8 +188,8 @@ def _replay(
             )
         found.append(_difference(launch.allocations, number, contents(number), mask, writers, note))
     return Replay(
-        done.findings, done.stats, done.trace, done.profile, done.distribution, done.output, done.error, done.replay, tuple(found),
-        0 if launch.status else sum(each.size for each in launch.allocations), launch.status,
+        done.findings, done.stats, done.trace, done.profile, done.distribution, done.output, done.error, done.replay,
+        tuple(found), 0 if launch.status else sum(each.size for each in launch.allocations), launch.status,
     )  # fmt: skip
 
 
