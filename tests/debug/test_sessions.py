@@ -34,7 +34,7 @@ def unmatched(shown: list[str], printed: list[str]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", ["divergent_barrier"])
+@pytest.mark.parametrize("name", ["divergent_barrier", "race"])
 def test_a_session_prints_what_the_page_shows(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
