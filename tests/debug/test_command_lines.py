@@ -59,7 +59,7 @@ def test_a_line_is_divided(line: str, expected: tuple[str, tuple[Any, ...], dict
     [
         ("", "debug.command", "the line has no command", "`help` lists the commands"),
         ("brek 42", "debug.command", "unknown command 'brek'", "did you mean 'break'?"),
-        ("f", "debug.command", "'f' is ambiguous: finish, focus or fragment", ""),
+        ("f", "debug.command", "'f' is ambiguous: findings, finish, focus or fragment", ""),
         ("break", "debug.argument", "break needs an argument: line, FILE:LINE, label", "usage: break WHERE"),
         ("step 3 lines", "debug.argument", "step does not take 'lines'", "did you mean 'line'?"),
         ("focus 3", "debug.argument", "focus does not take '3'", "usage: focus"),
@@ -94,7 +94,6 @@ def test_a_wrong_line_is_refused(line: str, code: str, sentence: str, hint: str)
         ("set width 0", "debug.setting", "width is 0"),
         ("help brek", "debug.command", "unknown command 'brek'"),
         ("source", "debug.text", "line 19 has no source line"),
-        ("break finding race/shared", "debug.location", "the debugger cannot stop at findings"),
         ("watch c[0]", "debug.watch", "c[0] has 256 elements; expected one"),
         ("watch mbarrier *", "debug.watch", "'*' is no mbarrier"),
         ("goto middle", "debug.goto", "cannot go to 'middle'"),

@@ -28,7 +28,7 @@ def unmatched(shown: list[str], printed: list[str]) -> list[str]:
     return [line for line, pattern in zip(shown, patterns, strict=True) if not any(re.search(pattern, x) for x in rest)]
 
 
-@pytest.mark.parametrize("name", [each.name for each in SCENARIOS if each.name != "race"])
+@pytest.mark.parametrize("name", [each.name for each in SCENARIOS])
 def test_a_session_prints_what_the_page_shows(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -33,6 +33,7 @@ class Diagnostic(Displayed):
     `hint` proposes a remedy. `section` names the section of the manual. `notes` are further sentences. `data` holds
     details as names and numbers, for programs that read diagnostics as JSON. `conflicts` identifies the cause of a
     finding of the sanitizer: findings with a common conflict have the same cause. The first conflict is the main one.
+    `moment` has the wave, the batch and the program counter at which a finding was made, if they were recorded.
     """
 
     display_kind: ClassVar[str] = "finding"
@@ -47,6 +48,7 @@ class Diagnostic(Displayed):
     notes: tuple[Note, ...] = ()
     data: Mapping[str, Any] | None = field(default=None, compare=False)
     conflicts: tuple[tuple[str, int, int], ...] = field(default=(), compare=False)
+    moment: tuple[int, int, int] | None = field(default=None, compare=False)
 
     @property
     def place(self) -> str:

@@ -332,6 +332,7 @@ class NativeEngine:
         began, fields, splits = perf_counter(), self._fields, self.state.splits
         if self._selects:
             splits.extra_slots, splits.open_points = fields[Field.EXTRA_SLOTS], fields[Field.OPEN_POINTS]
+            self.state.counters.batches = fields[Field.BATCHES]
         try:
             assert self.report is not None
             self.first_access = fields[Field.RECORDED]

@@ -32,7 +32,7 @@ class Conflict:
     `subject` names the object at fault, such as an mbarrier, or is empty. `two_sided` is set if the conflict needs an
     edit on each side: a release after `other`, and an acquire before `pc`. `fixes` has alternative fixes, and `insert`
     replaces the instructions that the rule inserts. `is_final` is set if no other conflict can explain this one.
-    `count` is the number of occurrences.
+    `count` is the number of occurrences. `moment` is that of the first one (see `Report.moment`).
     """
 
     code: str
@@ -46,6 +46,7 @@ class Conflict:
     insert: str = ""
     is_final: bool = False
     count: int = 1
+    moment: tuple[int, int, int] | None = None
 
     @property
     def rule(self) -> Rule:

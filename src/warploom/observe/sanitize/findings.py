@@ -145,7 +145,7 @@ def _diagnostic(cause: Cause, program: Program, paths: Paths, untested: frozense
             data["edit"] |= program.data_of(pc, side, f"{side} source")
     found = Diagnostic(
         first.code, rule.severity, first.message + times, program.source, span, first.hint or rule.cure, rule.source,
-        _notes(cause, program), data or None, tuple(key for each in cause.conflicts for key in each.keys),
+        _notes(cause, program), data or None, tuple(key for each in cause.conflicts for key in each.keys), first.moment,
     )  # fmt: skip
     fixes = _fixes(cause, edit, program, paths, untested)
     if not any(fixes):

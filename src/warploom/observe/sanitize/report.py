@@ -24,6 +24,7 @@ class Report:
         self._found: dict[tuple[str, int, int], Conflict] = {}
         self._ended: list[End] = []
         self.untested: frozenset[int] = frozenset()
+        self._block: tuple[int, int, range] | None = None  # wave, batch and instructions
 
     def __len__(self) -> int:
         return len(self._found)
@@ -54,8 +55,23 @@ class Report:
         """
         if not self.is_known(code, pc, other, count):
             self._found[code, pc, other] = Conflict(
-                code, pc, other, message, hint, subject, two_sided, fixes, insert, count=count
+                code, pc, other, message, hint, subject, two_sided, fixes, insert, count=count, moment=self.moment(pc)
             )
+
+    def begin_block(self, wave: int, batch: int, block: range) -> None:
+        """Record from now on that conflicts are found while a batch executes the instructions `block`."""
+        self._block = wave, batch, block
+
+    def moment(self, pc: int) -> tuple[int, int, int] | None:
+        """Return the wave, the batch and the instruction of a present conflict, or None without blocks.
+
+        The instruction is `pc` if the batch executes it, and otherwise the first one of the batch. An asynchronous
+        operation may conflict after the batch that has issued it.
+        """
+        if self._block is None:
+            return None
+        wave, batch, block = self._block
+        return wave, batch, pc if pc in block else block.start
 
     def merge(self, later: Report) -> None:
         """Add the conflicts of `later`, the report on CTAs that follow in launch order."""

@@ -56,7 +56,8 @@ class Sanitizer(Observer):
     """Observer that sanitizes one launch.
 
     `active` has the codes of the rules that are on. None stands for the rules that are on by default. `accesses`
-    records the accesses to global memory, for a comparison with other launches.
+    records the accesses to global memory, for a comparison with other launches. If `records_moments` is set, findings
+    have a moment.
     """
 
     launch: events.Launch
@@ -70,9 +71,17 @@ class Sanitizer(Observer):
     ordered: OrderedAccesses
     tensor: TensorMemory | None
 
-    def __init__(self, active: frozenset[str] | None = None, accesses: LaunchAccesses | None = None) -> None:
+    def __init__(
+        self,
+        active: frozenset[str] | None = None,
+        accesses: LaunchAccesses | None = None,
+        *,
+        records_moments: bool = False,
+    ) -> None:
         super().__init__()
         self.accesses = accesses
+        self._records_moments = records_moments
+        self._wave = -1
         self.report = Report(active)
         self._started = False
 
@@ -125,6 +134,8 @@ class Sanitizer(Observer):
             events.HeapAllocation: lambda event: self.global_shadow.forget(event.start, event.size),
             events.Allocate: lambda event: self.registers.change(event),  # noqa: PLW0108 - each wave of CTAs has its own
         }
+        if self._records_moments:
+            self.handlers = {**self.handlers, events.BlockStart: self._begin_block}
         if self._features.has_tensor_memory:
             self.handlers = {**self.handlers, **self._tensor_handlers()}
         if (accesses := self.accesses) is not None:
@@ -165,12 +176,19 @@ class Sanitizer(Observer):
                 found.setdefault(pc, []).append(handler)
         return {pc: each[0] if len(each) == 1 else partial(_handle_all, each) for pc, each in found.items()}
 
+    def _begin_block(self, event: events.BlockStart) -> None:
+        launch, first = self.launch, event.pc
+        self.report.begin_block(
+            self._wave, launch.counters.batches, range(first, launch.program.block_end[first])
+        )  # fmt: skip
+
     def _issue(self, event: events.Execute) -> None:
         issue_handlers(self.launch)[event.pc](self.transfers, event)
 
     def _start(self, event: events.Resident) -> None:
         self._close()
         self._started = True
+        self._wave += 1
         launch, report, features = self.launch, self.report, self._features
         self.clocks = Clocks(launch.topology, event.splits, features.room, self.ordered.orders_clusters)
         self.context = context = Context(launch, event, self.clocks, report)

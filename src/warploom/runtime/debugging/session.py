@@ -15,6 +15,7 @@ from warploom.observe.debug.conditions import Condition
 from warploom.runtime.debugging.breakpoints import Breakpoint, Change, Stop
 from warploom.runtime.debugging.conditions import Conditions, Target, any_lane
 from warploom.runtime.debugging.execution import BATCHES_PER_CALL, Execution, Passive
+from warploom.runtime.debugging.findings import choose_findings, names_findings, sanitized
 from warploom.runtime.debugging.focus import (
     BETWEEN,
     Coordinates,
@@ -35,6 +36,7 @@ from warploom.runtime.debugging.watches import Watch, Watches, make_watch
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from warploom.diagnostics import Diagnostic
     from warploom.emulator.batch import Batch
     from warploom.emulator.faults import RunError
     from warploom.emulator.program import Program
@@ -65,6 +67,7 @@ class DebugSession(Execution):
         self._watches: dict[int, Watch] = {}
         self._last_number = 0
         self._request = Event()
+        self._findings: tuple[Diagnostic, ...] | None = None
 
     # State ------------------------------------------------------------------------------------------------
 
@@ -124,19 +127,47 @@ class DebugSession(Execution):
     ) -> Breakpoint:
         """Add a breakpoint, and return it.
 
-        `where` is a location of `locations.find_instructions`. `condition` is the text of a `Condition`. `Breakpoint`
-        describes the other arguments.
+        `where` is a location of `locations.find_instructions`, or "finding" for the moments of all `findings`,
+        "finding CODE" for those of one rule, or "#NUMBER" for that of one finding. `condition` is the text of a
+        `Condition`. `Breakpoint` describes the other arguments.
 
-        Errors: UsageError debug.location, debug.condition, debug.register, debug.type.
+        Errors: UsageError debug.location, debug.condition, debug.register, debug.type; debug.finding if there is no
+            such finding.
         """
-        pcs = find_instructions(self.program, where)
+        moments: tuple[Moment, ...] | None = None
+        found: tuple[Diagnostic, ...] = ()
+        if names_findings(where):
+            found = choose_findings(self.findings, str(where))
+            moments = tuple(sorted({Moment(*each.moment) for each in found if each.moment is not None}))
+        pcs = find_instructions(self.program, where) if moments is None else frozenset(each.pc for each in moments)
         test = Condition.parse(condition, self.program.steps[min(pcs)].scope) if condition else None
         self._last_number += 1
-        found = Breakpoint(
-            self._last_number, str(where), pcs, within or Filter(), test, ignored, log, temporary
+        added = Breakpoint(
+            self._last_number, str(where), pcs, within or Filter(), test, ignored, log, temporary,
+            moments=moments, findings=found,
         )  # fmt: skip
-        self._breakpoints[found.number] = found
-        return found
+        self._breakpoints[added.number] = added
+        return added
+
+    @property
+    def findings(self) -> tuple[Diagnostic, ...]:
+        """Findings of the sanitizer in the whole launch, with their moments.
+
+        The first use runs a copy of the launch under the sanitizer.
+
+        Errors: UsageError launch.sanitize; debug.history if the launch has moved and cannot go back.
+        """
+        if self._findings is None:
+            self._begin()
+            is_over, present = self.waves.is_over, self.moment
+            self.go_to(self._first)
+            copy = self._launch.fork()
+            if is_over:
+                self.run(Passive())
+            else:
+                self.go_to(present)
+            self._findings = sanitized(copy)
+        return self._findings
 
     @property
     def watches(self) -> tuple[Watch, ...]:
@@ -310,7 +341,7 @@ class DebugSession(Execution):
             return self._arrived("start")
         self._return_to(found, watches)
         hits = [each for each in self.breakpoints if found in each.hits and each.enabled and each.log is None]
-        return self._arrived("breakpoint" if hits else "watch", hits, watches.changes)
+        return self._arrived(_reason(hits) if hits else "watch", hits, watches.changes)
 
     def interrupt(self) -> None:
         """Request a stop from another thread. The present movement then ends soon, between two batches."""
@@ -392,8 +423,7 @@ class DebugSession(Execution):
         for each in found:
             if each.temporary:
                 del self._breakpoints[each.number]
-        reason = "finding" if any(each.findings for each in found) else "breakpoint"
-        return self._arrived(reason, found, (), any_lane([each for _, each in conditions.hits]))
+        return self._arrived(_reason(found), found, (), any_lane([each for _, each in conditions.hits]))
 
     def _locate(self, began: Moment, watches: Watches) -> bool:
         """Return to the first change of a watched value after the moment `began`, in the present batch."""
@@ -466,7 +496,8 @@ class DebugSession(Execution):
             self._focus = focus_on(emulator, 0, 0)
         self._stop = Stop(
             reason, moment, number_of(emulator), moment.pc, every, chosen, tuple(each.number for each in found),
-            changes, tuple(finding for each in found for finding in each.findings), error or self.waves.error,
+            changes, tuple(finding for each in found for finding in each.findings if finding.moment == moment),
+            error or self.waves.error,
         )  # fmt: skip
         return self._stop
 
@@ -480,6 +511,11 @@ class DebugSession(Execution):
         if not stopped[warp][lane]:
             lane = int(np.argmax(stopped[warp]))
         self._focus = focus_on(self.state, warp, lane)
+
+
+def _reason(hits: Sequence[Breakpoint]) -> str:
+    """Return the reason of a stop at breakpoints."""
+    return "finding" if any(each.findings for each in hits) else "breakpoint"
 
 
 def _check_count(count: int) -> None:

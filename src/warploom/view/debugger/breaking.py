@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from warploom.diagnostics import UsageError
 from warploom.diagnostics.wording import counted, list_ranges
 from warploom.runtime.debugging.breakpoints import Breakpoint
 from warploom.runtime.debugging.focus import Coordinates, Filter
@@ -55,7 +54,10 @@ NUMBERS = Argument("numbers", "numbers of breakpoints or watches; the default is
 
 @command(
     "break", "b", "breakpoint", group="breakpoints",
-    args=(Argument("where", f"{WHERE}; or trap", takes_rest=True), WITHIN, CONDITION),
+    args=(
+        Argument("where", f"{WHERE}; `finding [CODE]`, #NUMBER of a finding, or trap", takes_rest=True), WITHIN,
+        CONDITION,
+    ),
     example="break kind multiply in cta 0,0 if lane == 0",
 )  # fmt: skip
 def break_(context: Context, where: str, *, within: Filter | None, condition: str | None) -> Result:
@@ -63,13 +65,11 @@ def break_(context: Context, where: str, *, within: Filter | None, condition: st
 
     A kind is load, store, copy, multiply, barrier, wait, arrive, fence or exit, or the first words of an opcode. A
     breakpoint is hit once for each batch of warps that execute the instruction together. A trap or a deadlock stops the
-    launch without a breakpoint.
+    launch without a breakpoint. The first use of a finding runs the launch under the sanitizer. A finding stops the
+    launch before the instruction that completes it; for an asynchronous operation, this may be a later instruction.
     """
     if where in ("trap", "deadlock"):
         return Message("A trap or a deadlock always stops the launch.")
-    if where.partition(" ")[0] == "finding":
-        hint = "`warploom sanitize` lists findings with their lines; break at such a line"
-        raise UsageError("the debugger cannot stop at findings of the sanitizer", code="debug.location", hint=hint)
     return _added(context, where, within, condition, is_temporary=False)
 
 
@@ -125,6 +125,21 @@ def breakpoints(context: Context) -> Result:
     columns = ("number", "where", "location", "within", "condition", "hits", "state")
     rows.sort(key=lambda row: int(row[0]))
     return Table(columns, tuple(rows), empty="there is no breakpoint and no watch")
+
+
+@command("findings", "info findings", group="breakpoints", example="findings")
+def findings(context: Context) -> Result:
+    """Print the findings of the sanitizer in the whole launch, with their moments.
+
+    The first use runs the launch under the sanitizer. `break #NUMBER` stops at a finding.
+    """
+    rows: list[tuple[str, ...]] = []
+    for number, each in enumerate(context.session.findings, 1):
+        assert each.moment is not None
+        _, batch, pc = each.moment
+        place = context.program.place_of(pc)
+        rows.append((f"#{number}", each.code.removeprefix("sanitize."), place, f"batch {batch:,}", each.message))
+    return Table(("number", "rule", "place", "moment", "message"), tuple(rows), empty="the sanitizer finds nothing")
 
 
 def _filter_text(within: Filter) -> str:
