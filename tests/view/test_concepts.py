@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 
@@ -26,6 +27,16 @@ def test_a_concept_is_explained(concept: Concept, capsys: pytest.CaptureFixture[
     if concept.layout:
         assert main(["layout", *shlex.split(concept.layout)]) == 0
         assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("word", ["phase", "proxy", "swizzle", "descriptor"])
+def test_the_page_of_a_concept_is_named_and_lists_rules_that_exist(word: str) -> None:
+    page = next(each for each in concepts()[word].see if each.startswith("docs/concepts/"))
+    assert f"`{page}`" in wl.explain(word)
+    codes = re.findall(r"^\| \[(\w+\.[\w/-]+)\]\(", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(codes) >= 3
+    for code in codes:
+        assert wl.explain(code).startswith(f"# {code}\n")
 
 
 def test_a_misspelled_concept_is_proposed() -> None:

@@ -6,13 +6,16 @@ from collections.abc import Callable
 
 from warploom_lab.cli.status import DIFFERENT, OK, add_verb
 
-_KINDS = ("reference", "stubs", "completions", "grammar", "architecture", "debugger", "kernels", "speeds", "notebooks")
+_KINDS = (
+    "reference", "stubs", "completions", "grammar", "architecture", "debugger", "concepts", "kernels", "speeds",
+    "notebooks",
+)  # fmt: skip
 
 _DESCRIPTION = """\
 Write generated files: the reference pages in docs/isa, docs/rules and docs/nvvm; the type stubs of the authoring
 instructions; the shell completions; the grammar of the VS Code extension; the commands in docs/debugger.md;
-the pictures of docs/architecture.md, docs/kernels.md and docs/attention.md; and the outputs of the notebooks in
-examples/notebooks, which are executed.
+the pictures of docs/architecture.md, docs/concepts, docs/kernels.md and docs/attention.md; and the outputs of the
+notebooks in examples/notebooks, which are executed.
 """
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from warploom_lab.pages import (
     architecture,
     completions,
+    concept_pictures,
     debugger,
     grammar,
     kernel_pictures,
@@ -23,6 +24,7 @@ _TEXTS: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "grammar": grammar.texts,
     "architecture": architecture.texts,
     "debugger": debugger.texts,
+    "concepts": concept_pictures.texts,
     "kernels": kernel_pictures.texts,
     "speeds": speed_pictures.texts,
 }
