@@ -19,6 +19,7 @@ import warploom as wl
 from warploom.emulator import wave_run
 from warploom.emulator.batch import Batch
 from warploom.emulator.snapshot import Snapshot, components
+from warploom.emulator.stops import Stops
 from warploom.emulator.wave_run import WaveRun
 
 DERIVED = {
@@ -48,13 +49,8 @@ CORPUS = (
 SCHEDULES = ("eager", "lazy", "random:1")
 
 
-class Blocks:
+class Blocks(Stops):
     """Stops after each call of native code and after each block of the interpreter."""
-
-    pcs = frozenset[int]()
-
-    def reached(self, pc: int, batch: Batch) -> bool:
-        return False
 
     def between_blocks(self) -> bool:
         return True

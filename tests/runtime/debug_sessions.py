@@ -32,12 +32,12 @@ def session_of(
     return DebugSession(cpu.prepare(loaded, geometry, arguments, None, schedule), arguments, **options), out
 
 
-def example(name: str, schedule: str) -> DebugSession:
-    """Return a session of an example."""
+def example(name: str, schedule: str, grid: tuple[int, int, int] | None = None) -> DebugSession:
+    """Return a session of an example. A smaller `grid` computes a part of the results."""
     plan = read_launch_file(EXAMPLES / name)
     prepared = plan.prepare()
     keys = plan.keywords
     loaded, geometry, arguments = load_launch(
-        plan.ptx, plan.kernel, keys["grid"], keys["block"], keys["cluster"], keys["shared"], prepared.args
+        plan.ptx, plan.kernel, grid or keys["grid"], keys["block"], keys["cluster"], keys["shared"], prepared.args
     )
     return DebugSession(cpu.prepare(loaded, geometry, arguments, keys["arch"], schedule), arguments)

@@ -12,6 +12,7 @@ from zlib import crc32
 
 from warploom.emulator.batch import Batch
 from warploom.emulator.state import Counters
+from warploom.emulator.stops import Stops
 from warploom.emulator.wave_run import WaveRun
 from warploom.runtime import cpu
 from warploom.runtime.api import Run
@@ -21,7 +22,7 @@ from warploom.runtime.debugging.session import DebugSession
 NEAR = 12  # instructions to the next stop of `Hops`, at most
 
 
-class Every:
+class Every(Stops):
     """Stops before each instruction that a batch executes."""
 
     def __init__(self, size: int) -> None:
@@ -29,9 +30,6 @@ class Every:
 
     def reached(self, pc: int, batch: Batch) -> bool:
         return True
-
-    def between_blocks(self) -> bool:
-        return False
 
     def next(self, pc: int) -> None:
         """Choose the next stops after a stop before the instruction at `pc`."""

@@ -22,6 +22,7 @@ from warploom.runtime.debugging.session import DebugSession
 SCHEDULES = ("eager", "lazy", "random:1")
 ENGINES = ("interpreter", "auto")
 EXAMPLES = ("gemm_mma_sync.toml", "gemm_warp_specialised.toml")
+SMALL = (2, 1, 1)  # grid of these examples in slow tests
 LOOP = """
 mov.u32 %r1, 0;
 L:
@@ -40,8 +41,8 @@ ret;
 
 @pytest.fixture(autouse=True)
 def dense(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take a snapshot each time that it is possible."""
-    monkeypatch.setattr(history, "SPACING", 0.05)
+    """Take snapshots often."""
+    monkeypatch.setattr(history, "SPACING", 0.005)
     monkeypatch.setattr(history, "_SHARE", 0)
 
 
@@ -93,10 +94,10 @@ def test_the_state_at_a_moment_is_that_of_a_run_forward(
     name: str, schedule: str, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WARPLOOM_ENGINE", engine)
-    session = example(name, schedule)
+    session = example(name, schedule, SMALL)
     found = moments(session, 37)
     found = found[:: max(len(found) // 6, 1)]
-    forward = example(name, schedule)
+    forward = example(name, schedule, SMALL)
     states = []
     for moment in found:
         stop = forward.goto(moment)
@@ -106,13 +107,13 @@ def test_the_state_at_a_moment_is_that_of_a_run_forward(
         stop = session.goto(found[index])
         assert (digest(session), stop.number) == states[index]
         assert session.goto(stop.number).moment == stop.moment
-    assert session.close().stats.spent == example(name, schedule).close().stats.spent
+    assert session.close().stats.spent == example(name, schedule, SMALL).close().stats.spent
 
 
 @pytest.mark.parametrize("unit", ["instruction", "line", "barrier"])
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_a_step_backward_undoes_a_step(schedule: str, unit: str) -> None:
-    session = example("gemm_warp_specialised.toml", schedule)
+    session = example("gemm_warp_specialised.toml", schedule, SMALL)
     session.start()
     session.select(warp=4, lane=0)
     session.step(unit)
@@ -271,3 +272,24 @@ def test_what_needs_snapshots_is_refused_without_them() -> None:
     with pytest.raises(wl.UsageError, match="cannot go back, because the launch has observers"):
         session.reverse_step()
     assert not out.any()
+
+
+def test_snapshots_are_thinned_to_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first snapshot stays, the newest are dense, and each moment can still be reached."""
+    monkeypatch.setattr(history, "SPACING", 0)
+    session, _ = session_of(LOOP, schedule="random:1")
+    expected = [session.start()]
+    while (stop := session.step()).reason == "step":
+        expected.append(stop)
+    largest = max(each.nbytes for each in session.history.snapshots)
+    thinned, _ = session_of(LOOP, schedule="random:1", history=10 * largest)
+    thinned.goto("end")
+    kept = thinned.history.snapshots
+    assert sum(each.nbytes for each in kept) <= 10 * largest
+    assert len(kept) < len(session.history.snapshots)
+    assert not kept[0].is_resident
+    numbers = [each.batches for each in kept]
+    gaps = np.diff(numbers)
+    assert gaps[1:].max() > gaps[-1]
+    for each in expected[::-1]:
+        assert thinned.goto(each.moment).number == each.number

@@ -9,8 +9,12 @@ import pytest
 from runtime.debug_sessions import example, session_of
 
 import warploom as wl
-from warploom.runtime.debugging.breakpoints import Stop
-from warploom.runtime.debugging.focus import Filter, Focus
+from warploom.emulator.batch import Batch
+from warploom.emulator.blocks import names_in
+from warploom.emulator.stops import Stops
+from warploom.runtime.debugging.breakpoints import Breakpoint, Stop
+from warploom.runtime.debugging.focus import Filter, Focus, Moment
+from warploom.runtime.debugging.session import DebugSession
 
 LOOP = """
 mov.u32 %r1, 0;
@@ -196,3 +200,43 @@ def test_a_request_of_another_thread_ends_a_movement() -> None:
     session, _ = session_of("L:\nld.volatile.global.u32 %r1, [%rd0];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;\nret;")
     session.break_at("L", log=lambda stop: session.interrupt())
     assert session.resume().reason == "interrupt"
+
+
+class Search(Stops):
+    """Moments at which a breakpoint selects lanes. All registers are written before each comparison."""
+
+    def __init__(self, session: DebugSession, breakpoint: Breakpoint) -> None:
+        self.pcs, self.found = breakpoint.pcs, list[Moment]()
+        self._session, self._breakpoint = session, breakpoint
+
+    def reached(self, pc: int, batch: Batch) -> bool:
+        emulator, chosen = self._session.state, self._breakpoint
+        emulator.flush()
+        lanes = chosen.within.select(batch)
+        if chosen.condition is not None:
+            lanes &= chosen.condition.lanes(batch)
+        if lanes.any():
+            self.found.append(Moment(self._session.waves.number, emulator.state.counters.batches, pc))
+        return False
+
+
+@pytest.mark.parametrize(
+    ("condition", "warps"),
+    [("", (7,)), ("", (1,)), ("lane == 32", ()), ("{0} > 0.5 and lane == 3", ()), ("{0} != {0}", ())],
+)
+@pytest.mark.parametrize("schedule", ["eager", "random:1"])
+def test_a_breakpoint_at_adjacent_multiplications_is_hit_where_it_selects_lanes(
+    schedule: str, condition: str, warps: tuple[int, ...]
+) -> None:
+    """Batches that a breakpoint does not select execute the multiplications together."""
+    session, searched = (example("gemm_warp_specialised.toml", schedule) for _ in range(2))
+    operands = next(step.instruction.operands for step in session.program.steps if step.binding.form.multiplies)
+    text = condition.format(next(names_in(operands[0])))
+    added = session.break_at("kind multiply", within=Filter(warps=warps), condition=text)
+    search = Search(searched, added)
+    searched.run(search)
+    found: list[Moment] = []
+    while (stop := session.resume()).reason == "breakpoint":
+        found.append(stop.moment)
+    assert found == search.found
+    assert bool(found) == (warps == (1,) or ">" in condition)

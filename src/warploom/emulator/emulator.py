@@ -394,6 +394,11 @@ class Emulator:
             ):
                 return False
 
+    def _divides(self, pcs: range, batch: Warps) -> bool:
+        """Return True if a batch may stop before one of the multiplications `pcs`."""
+        found = self._stop_pcs.intersection(pcs)
+        return bool(found) and self.stops is not None and self.stops.concerns(found, batch)
+
     def _begin_batch(self, rows: Rows) -> Warps:
         """Return the warp splits `rows` as a batch, which becomes the executing batch."""
         state, splits = self.state, self.state.splits
@@ -490,7 +495,7 @@ class Emulator:
             state.continues_run = pc < run_end
             if run is not None and pc + len(run) > end:  # a random schedule stops in the run
                 run = None
-            elif run is not None and not stop_pcs.isdisjoint(range(pc + 1, pc + len(run))):
+            elif run is not None and self._divides(range(pc + 1, pc + len(run)), batch):
                 run, run_end = None, pc + len(run)
             length = 1 if run is None else len(run)
             by_family[step.family] += batch.count * length

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from warploom.lazy_dataclass import dataclass
 
@@ -13,23 +14,28 @@ if TYPE_CHECKING:
     from warploom.emulator.batch import Batch
 
 
-class Stops(Protocol):
-    """Conditions under which the execution of a launch stops.
+class Stops:
+    """Conditions under which the execution of a launch stops. This class never stops it.
 
-    A batch may come to an instruction more than once before it executes it: a wait that fails is repeated.
+    A batch may come to an instruction more than once before it executes it: a wait that fails is repeated. `pcs` are
+    the program counters for which `reached` is called. The interpreter executes these instructions.
     """
 
-    @property
-    def pcs(self) -> frozenset[int]:
-        """Program counters for which `reached` is called. The interpreter executes these instructions."""
-        ...
+    pcs: frozenset[int] = frozenset()
 
     def reached(self, pc: int, batch: Batch) -> bool:
         """Return True to stop before a batch executes the instruction at `pc`, before its guard is evaluated.
 
         `Emulator.flush` writes accumulators to the registers that the function reads.
         """
-        ...
+        return False
+
+    def concerns(self, pcs: Iterable[int], batch: Batch) -> bool:
+        """Return False if a batch cannot stop at adjacent multiplications, whatever they compute.
+
+        The batch then executes them together, and `reached` is not called for `pcs`.
+        """
+        return True
 
     def between_blocks(self) -> bool:
         """Return True to stop after a basic block.
@@ -37,7 +43,7 @@ class Stops(Protocol):
         Called after each block that the emulator selects, and after each call of native code, which executes up to
         `Emulator.batches_per_call` batches.
         """
-        ...
+        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ class _Term:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Condition:
-    """Condition on each lane of a batch. `text` is its source text.
+    """Condition on each lane of a batch. `text` is its source text, and `names` are its names.
 
     - Names are registers and special registers, and `lane`, `warp` (in the CTA), `cta.x`, `cta.y` and `cta.z`.
     - `TYPE(name)` reads a register as another PTX type, such as `s32(%r5)`. Registers of a bit type are unsigned.
@@ -84,6 +84,7 @@ class Condition:
     """
 
     text: str
+    names: frozenset[str]
     _truth: Callable[[Batch], Any]
 
     @staticmethod
@@ -93,7 +94,8 @@ class Condition:
         Errors: UsageError debug.condition for wrong syntax or an unknown name, debug.register for an unknown register,
             debug.type for a type that does not fit a register.
         """
-        return Condition(text, _as_truth(_compile(text, scope)))
+        truth = _as_truth(_compile(text, scope))
+        return Condition(text, frozenset(_without_names(text)[1].values()), truth)
 
     def lanes(self, batch: Batch) -> Lanes:
         """Return the active lanes of a batch for which the condition is true.

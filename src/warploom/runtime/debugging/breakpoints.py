@@ -72,7 +72,7 @@ class Breakpoint:
     has stopped the launch.
 
     `moments` restricts the breakpoint to these moments, in ascending order; None stands for all. `findings` are the
-    findings of the sanitizer at these moments.
+    findings of the sanitizer at these moments. `needs_flush` is True if the condition reads accumulators.
     """
 
     number: int
@@ -86,6 +86,7 @@ class Breakpoint:
     enabled: bool = True
     moments: tuple[Moment, ...] | None = None
     findings: tuple[Diagnostic, ...] = ()
+    needs_flush: bool = False
     since: Moment = Moment(-1, 0, 0)
     hits: list[Moment] = field(default_factory=list[Moment])
 
@@ -98,9 +99,17 @@ class Breakpoint:
             return None
         lanes = self.within.select(batch)
         if lanes.any() and self.condition is not None:
-            flush()
+            if self.needs_flush:
+                flush()
             lanes &= self.condition.lanes(batch)
         return lanes if lanes.any() else None
+
+    def may_select(self, batch: Batch) -> bool:
+        """Return False if the breakpoint selects no lane of a batch in some multiplications."""
+        lanes = self.within.select(batch)
+        if lanes.any() and self.condition is not None and not self.needs_flush:
+            lanes &= self.condition.lanes(batch)
+        return bool(lanes.any())
 
     def hit(self, moment: Moment) -> bool:
         """Record a hit at a moment. Return False if the breakpoint ignores the hit.

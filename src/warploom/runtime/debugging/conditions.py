@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from threading import Event
 from typing import TYPE_CHECKING
 
+from warploom.emulator.stops import Stops
 from warploom.lazy_dataclass import dataclass
 from warploom.runtime.debugging.breakpoints import Breakpoint
 from warploom.runtime.debugging.focus import Moment
@@ -53,7 +54,7 @@ class Target:
         return not int(emulator.state.splits.live_bits[self.warp]) >> self.lane & 1
 
 
-class Conditions:
+class Conditions(Stops):
     """Stops at breakpoints, watches and the target of a movement, and at a request of another thread.
 
     After a stop, `hits` has the breakpoints that have stopped the launch and their lanes, and `at_target`, `has_left`
@@ -96,6 +97,12 @@ class Conditions:
             else:
                 self.hits.append((each, lanes))
         return self.at_target or bool(self.hits)
+
+    def concerns(self, pcs: Iterable[int], batch: Batch) -> bool:
+        """Return False if no breakpoint and no target can stop the batch. See `Stops.concerns`."""
+        if self._target is not None and (batch.warp_index == self._target.warp).any():
+            return True
+        return any(each.may_select(batch) for pc in pcs for each in self._at.get(pc, ()))
 
     def between_blocks(self) -> bool:
         """Return True to stop after a block. See `Stops.between_blocks`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from warploom.diagnostics import UsageError
+from warploom.emulator.stops import Stops
 from warploom.runtime import cpu
 from warploom.runtime.debugging.focus import BETWEEN, Moment, now, number_of
 from warploom.runtime.debugging.history import BUDGET, History
@@ -12,7 +13,6 @@ from warploom.runtime.debugging.history import BUDGET, History
 if TYPE_CHECKING:
     from warploom.emulator.batch import Batch
     from warploom.emulator.emulator import Emulator
-    from warploom.emulator.stops import Stops
     from warploom.emulator.wave_run import WaveRun
     from warploom.runtime.arguments import Arguments
     from warploom.runtime.run import Run
@@ -165,12 +165,12 @@ class Execution:
         return done
 
 
-class _Recorded:
+class _Recorded(Stops):
     """Stops of a movement, with snapshots between batches."""
 
     def __init__(self, stops: Stops, execution: Execution) -> None:
         self.pcs = stops.pcs
-        self.reached = stops.reached
+        self.reached, self.concerns = stops.reached, stops.concerns  # without another call
         self._between_blocks = stops.between_blocks
         self._execution = execution
 
@@ -179,25 +179,16 @@ class _Recorded:
         return self._between_blocks()
 
 
-class Passive:
-    """Observer of a replay. It implements `Stops`, and never stops the launch.
+class Passive(Stops):
+    """Observer of a replay, which never stops it.
 
     `between_blocks` is called at least once for each `most` batches.
     """
 
-    pcs = frozenset[int]()
     most = BATCHES_PER_CALL
 
-    def reached(self, pc: int, batch: Batch) -> bool:
-        """Return False. See `Stops.reached`."""
-        return False
 
-    def between_blocks(self) -> bool:
-        """Return False. See `Stops.between_blocks`."""
-        return False
-
-
-class _Until:
+class _Until(Stops):
     """Stop at a moment. Until then, an observer sees the execution."""
 
     def __init__(self, execution: Execution, moment: Moment, observed: Passive) -> None:
@@ -224,16 +215,12 @@ class _Until:
         return self._limit() and self._moment.pc == BETWEEN
 
 
-class _NearNumber:
+class _NearNumber(Stops):
     """Stop between two batches before the one that may contain the instruction with a number."""
 
     def __init__(self, emulator: Emulator, number: int) -> None:
-        self.pcs = frozenset[int]()
         self._emulator, self._number = emulator, number
         self._longest = max(end - pc for pc, end in enumerate(emulator.program.block_end))
-
-    def reached(self, pc: int, batch: Batch) -> bool:
-        return False
 
     def between_blocks(self) -> bool:
         left = (self._number - self._emulator.state.counters.positions) // self._longest
@@ -241,7 +228,7 @@ class _NearNumber:
         return left <= 0
 
 
-class _AtNumber:
+class _AtNumber(Stops):
     """Stop before the first instruction with this number or a larger one."""
 
     def __init__(self, emulator: Emulator, number: int) -> None:
@@ -251,6 +238,3 @@ class _AtNumber:
     def reached(self, pc: int, batch: Batch) -> bool:
         state = self._emulator.state
         return state.counters.positions + pc - int(state.splits.pc[batch.rows[0]]) >= self._number
-
-    def between_blocks(self) -> bool:
-        return False

@@ -50,6 +50,12 @@ def line_keys(program: Program) -> list[object]:
     return [program.line_of(pc) if line is None else (line.file, line.line) for pc, line in enumerate(lines)]
 
 
+def multiplied(program: Program) -> frozenset[str]:
+    """Return the names of the registers of matrix multiplications, whose values may be cached."""
+    steps = (step for step in program.steps if step.binding.form.multiplies)
+    return frozenset(name for step in steps for name in names_in(*step.instruction.operands))
+
+
 def waits(program: Program) -> frozenset[int]:
     """Return the instructions at which warps may have to wait for others."""
     return frozenset(pc for pc, step in enumerate(program.steps) if step.binding.form.suspends)

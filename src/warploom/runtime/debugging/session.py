@@ -10,6 +10,7 @@ import numpy as np
 from warploom.diagnostics import UsageError
 from warploom.diagnostics.wording import did_you_mean
 from warploom.emulator.faults import Trap
+from warploom.emulator.stops import Stops
 from warploom.emulator.warp_splits import unpack
 from warploom.observe.debug.conditions import Condition
 from warploom.runtime.debugging.breakpoints import Breakpoint, Change, Stop
@@ -29,7 +30,7 @@ from warploom.runtime.debugging.focus import (
     place_of,
     warp_of,
 )
-from warploom.runtime.debugging.locations import beyond_line, exits, find_instructions, following, waits
+from warploom.runtime.debugging.locations import beyond_line, exits, find_instructions, following, multiplied, waits
 from warploom.runtime.debugging.reverse import previous_stop, previous_visit
 from warploom.runtime.debugging.watches import Watch, Watches, make_watch
 
@@ -145,6 +146,7 @@ class DebugSession(Execution):
         added = Breakpoint(
             self._last_number, str(where), pcs, within or Filter(), test, ignored, log, temporary,
             moments=moments, findings=found,
+            needs_flush=test is not None and not test.names.isdisjoint(self.program.analysis(multiplied)),
         )  # fmt: skip
         self._breakpoints[added.number] = added
         return added
@@ -541,7 +543,7 @@ class _Last(Passive):
         return False
 
 
-class _First:
+class _First(Stops):
     """Stop before the first instruction of a launch."""
 
     def __init__(self, entry: int) -> None:
@@ -549,6 +551,3 @@ class _First:
 
     def reached(self, pc: int, batch: Batch) -> bool:
         return True
-
-    def between_blocks(self) -> bool:
-        return False

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from warploom.diagnostics import UsageError
+from warploom.emulator.stops import Stops
 from warploom.lazy_dataclass import dataclass
 from warploom.observe.debug.memory import MemoryView, Thread
 from warploom.observe.debug.registers import Registers
@@ -106,7 +107,7 @@ def _read(watch: Watch, emulator: Emulator, warp: int) -> bytes | None:
         return None  # columns that are not allocated
 
 
-class _Finder:
+class _Finder(Stops):
     """Stop at the first change of a value in one batch."""
 
     def __init__(self, execution: Execution, watches: Watches, values: Values) -> None:
