@@ -240,3 +240,21 @@ def test_a_breakpoint_at_adjacent_multiplications_is_hit_where_it_selects_lanes(
         found.append(stop.moment)
     assert found == search.found
     assert bool(found) == (warps == (1,) or ">" in condition)
+
+
+def test_native_code_executes_multiplications_again_after_a_breakpoint_is_deleted() -> None:
+    session = example("gemm_warp_specialised.toml", "eager")
+    session.start()
+    native = session.state.native
+    assert native is not None
+    session.goto("end")
+    before = native.code["function"].copy()
+    steps = session.program.steps
+    inner = next(pc for pc, step in enumerate(steps) if step.binding.form.multiplies) + 1
+    session.goto("start")
+    added = session.break_at(f"pc {inner}")
+    assert session.resume().pc == inner
+    assert (native.code["function"][inner - 1 : inner + 1] == 0).all()
+    session.delete(added.number)
+    session.goto("end")
+    assert (native.code["function"] == before).all()
