@@ -9,7 +9,7 @@ const buttons = ["check", "run", "layout"].map(byId);
 let files = null;
 let worker = null;
 let timer = 0;
-let shown = null; // the text and the kind of the last command
+let shown = null; // the kind of the last command
 
 async function unpack(text) {
   const packed = Uint8Array.fromBase64?.(text) ?? Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -72,7 +72,7 @@ function send(kind, ...values) {
   verdict.className = "";
   byId("diagnostics").replaceChildren();
   byId("result").replaceChildren();
-  shown = { kind, ptx: ptx.value };
+  shown = { kind };
   timer = setTimeout(() => stop(`stopped after ${LIMIT} s, the limit of this page`), LIMIT * 1000);
   worker.postMessage({ command: [kind, ...values] });
 }
@@ -137,11 +137,6 @@ function diagnostic(found) {
   item.append(create("code", `${found.severity} ${found.code}`), create("p", found.message));
   if (found.hint) item.append(create("p", found.hint, "hint"));
   for (const note of found.notes ?? []) item.append(create("p", note.message, "note"));
-  for (const [number, fix] of (found.data?.fixes ?? []).entries()) {
-    const apply = create("button", number ? `Apply fix ${number + 1}` : "Apply the fix", "fix");
-    apply.addEventListener("click", () => edit(fix));
-    item.append(apply);
-  }
   if (found.section) item.append(create("p", found.section, "section"));
   return item;
 }
@@ -158,15 +153,6 @@ function select(found) {
   area.setSelectionRange(offset(area.value, found.start), offset(area.value, found.end));
   const height = parseFloat(getComputedStyle(area).lineHeight);
   area.scrollTop = Math.max(0, (found.start.line - 4) * height);
-}
-
-function edit(fix) {
-  const edits = fix.map((each) => [offset(shown.ptx, each), each.replace, each.with]).sort((a, b) => b[0] - a[0]);
-  let text = shown.ptx;
-  for (const [start, old, now] of edits) text = text.slice(0, start) + now + text.slice(start + old.length);
-  ptx.value = text;
-  number();
-  send("check", text);
 }
 
 // Editor ---------------------------------------------------------------------------------------------------------
