@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import warploom as wl
 from warploom.runtime.buffers import DTYPES, Generated
+from warploom.runtime.dtypes import dtype_named
 from warploom.runtime.launchfile import LaunchPlan, read_launch_file
 from warploom.runtime.toml import LaunchFileError
 
@@ -175,9 +176,9 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 def test_a_generated_buffer_follows_from_its_description_alone(
     dtype: str, shape: tuple[int, ...], distribution: str, seed: int
 ) -> None:
-    buffer = Generated(DTYPES[dtype], shape, distribution, seed)
+    buffer = Generated(dtype_named(dtype), shape, distribution, seed)
     first, second = buffer.make(), buffer.make()
-    assert first.dtype == DTYPES[dtype]
+    assert first.dtype == dtype_named(dtype)
     assert first.shape == shape
     assert first.nbytes == buffer.nbytes
     assert first.flags.c_contiguous
