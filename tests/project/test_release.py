@@ -33,7 +33,7 @@ def files(folder: str) -> set[str]:
     return {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / folder).rglob("*")
-        if path.is_file() and path.suffix not in GENERATED
+        if path.is_file() and path.suffix not in GENERATED and "node_modules" not in path.parts
     }
 
 
