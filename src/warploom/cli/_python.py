@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import runpy
 import sys
 import warnings
 from collections.abc import Generator
@@ -31,6 +30,8 @@ def run_program(options: argparse.Namespace, *, sanitize: bool) -> int:
 
     Errors: UsageError for options that describe one launch; exceptions of the program.
     """
+    import runpy
+
     from warploom.emulator.schedule import Schedule
     from warploom.runtime.program import observe_program
 

@@ -19,7 +19,7 @@ class WarpPosition:
 
     `warp` is the index among the resident warps, `cta` the index among the resident CTAs, and `number` that of the
     warp in its CTA. `pc` is the next instruction of the lanes, or the one at which they wait for `awaited`. `is_next`
-    is True for the lanes that execute next. `calls` has the program counters of the open calls, the outermost first.
+    is True for the lanes that execute next.
     """
 
     warp: int
@@ -29,7 +29,6 @@ class WarpPosition:
     pc: int
     awaited: Awaited | None
     is_next: bool
-    calls: tuple[int, ...]
 
 
 class WarpView:
@@ -46,27 +45,10 @@ class WarpView:
         found = [each for each in (*self._splits(), *self._at_points()) if cta is None or each.cta == cta]
         return sorted(found, key=lambda each: (each.cta, each.number, each.lanes))
 
-    def of(self, warp: int, lane: int) -> WarpPosition | None:
-        """Return the position of a lane of a resident warp, or None if the lane has left the kernel."""
-        topology = self.emulator.topology
-        for each in self.positions(int(topology.cta_of[warp])):
-            if each.warp == warp and lane in each.lanes:
-                return each
-        return None
-
     def _splits(self) -> Iterator[WarpPosition]:
-        emulator = self.emulator
-        splits, block = emulator.state.splits, emulator.interrupted
-        stopped = set[int]() if block is None else {*block.rows.tolist()}
+        splits = self.emulator.state.splits
         for slot in np.flatnonzero(splits.status != Status.DONE).tolist():
-            pc, awaited = int(splits.pc[slot]), None
-            if slot in stopped:
-                assert block is not None
-                pc = block.pc
-            elif (found := emulator.waiting.of(slot)) is not None:
-                pc, awaited = found
-            bits = int(splits.bits[slot])
-            yield self._position(int(splits.warp[slot]), bits, pc, awaited, slot in stopped, splits.call_stack(slot))
+            yield self._position(int(splits.warp[slot]), int(splits.bits[slot]), *next_instruction(self.emulator, slot))
 
     def _at_points(self) -> Iterator[WarpPosition]:
         """Yield the lanes that wait at a reconvergence point for other lanes of their warp."""
@@ -74,14 +56,22 @@ class WarpView:
         for warp, pc, _, _, expected, arrived, _ in splits.points.tolist():
             if warp != NONE and arrived:
                 others = describe_lanes(_lanes(expected & ~arrived))
-                yield self._position(warp, arrived, pc, Awaited("lanes", others, " to reconverge"), False, ())
+                yield self._position(warp, arrived, pc, Awaited("lanes", others, " to reconverge"), False)
 
-    def _position(
-        self, warp: int, bits: int, pc: int, awaited: Awaited | None, is_next: bool, calls: tuple[int, ...]
-    ) -> WarpPosition:
+    def _position(self, warp: int, bits: int, pc: int, awaited: Awaited | None, is_next: bool) -> WarpPosition:
         topology = self.emulator.topology
         cta, number = int(topology.cta_of[warp]), int(topology.warp_in_cta[warp])
-        return WarpPosition(warp, cta, number, _lanes(bits), pc, awaited, is_next, calls)
+        return WarpPosition(warp, cta, number, _lanes(bits), pc, awaited, is_next)
+
+
+def next_instruction(emulator: Emulator, slot: int) -> tuple[int, Awaited | None, bool]:
+    """Return the next instruction of a warp split, what it waits for there, and True if it executes next."""
+    block = emulator.interrupted
+    if block is not None and slot in block.rows:
+        return block.pc, None, True
+    if (found := emulator.waiting.of(slot)) is not None:
+        return *found, False
+    return int(emulator.state.splits.pc[slot]), None, False
 
 
 def _lanes(bits: int) -> tuple[int, ...]:

@@ -84,6 +84,12 @@ class Slot:
         """True if both factors are the expected elements."""
         return self.k >= 0 and self.a.is_right and self.b.is_right
 
+    def reader(self, side: Side) -> Writer:
+        """Return the instruction that reads the factor `side` from shared memory."""
+        node = side.path[side.read - 1] if side.read > 0 else self.product.node
+        assert node.writer is not None
+        return node.writer
+
 
 @dataclass(slots=True, eq=False)
 class Alignment:
@@ -94,6 +100,11 @@ class Alignment:
     missing: list[int] = field(default_factory=list[int])
 
     @property
+    def matched(self) -> list[Slot]:
+        """Products that stand in the place of an expected product."""
+        return [each for each in self.slots if each.k >= 0]
+
+    @property
     def further(self) -> list[Slot]:
         """Products that are not expected."""
         return [each for each in self.slots if each.k < 0]
@@ -101,7 +112,7 @@ class Alignment:
     @property
     def wrong(self) -> list[Slot]:
         """Products that stand in the place of an expected product and have another factor."""
-        return [each for each in self.slots if each.k >= 0 and not each.is_right]
+        return [each for each in self.matched if not each.is_right]
 
 
 class Aligner:
@@ -193,10 +204,7 @@ class Aligner:
             shared = side.shared
             if shared is None:
                 continue
-            reader = side.path[side.read - 1] if side.read else slot.product.node
-            assert reader.writer is not None
-            trace = self.chain.trace
-            side.late = trace.later_write(shared.location, reader.writer.time)
+            side.late = self.chain.trace.later_write(shared.location, slot.reader(side).time)
             if side.late is not None:
                 side.late_element = self._element_at(shared, side.late.time + 1)
             if shared.writer is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from warploom.lazy_dataclass import dataclass
@@ -45,11 +45,6 @@ class Case:
         return slot.a if name == "a" else slot.b
 
 
-def reader_of(slot: Slot, side: Side) -> Node:
-    """Return the instruction that reads a factor from shared memory."""
-    return side.path[side.read - 1] if side.read > 0 else slot.product.node
-
-
 def groups_of(slots: Sequence[Slot]) -> list[list[Slot]]:
     """Return the products of each multiplication, in the order of time."""
     found: dict[int, list[Slot]] = {}
@@ -61,18 +56,6 @@ def groups_of(slots: Sequence[Slot]) -> list[list[Slot]]:
 def time_of(node: Node) -> int:
     """Return the time at which the writer of a node takes effect."""
     return 0 if node.writer is None else node.writer.time
-
-
-def walk(root: Node) -> Iterator[Node]:
-    """Yield a node and all nodes from which its value comes, once."""
-    seen: set[int] = set()
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        if id(node) not in seen:
-            seen.add(id(node))
-            yield node
-            pending.extend(node.sources)
 
 
 def ranges_of(slots: Sequence[Slot], name: Name) -> str:

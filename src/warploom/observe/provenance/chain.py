@@ -356,15 +356,18 @@ def element_bytes(element: str) -> int:
     return max(TYPE_BITS[element] // 8, 1)
 
 
-def leaves(node: Node) -> Iterator[Node]:
-    """Yield each leaf from which the value of a node comes, once."""
+def nodes_from(root: Node) -> Iterator[Node]:
+    """Yield a node and all nodes from which its value comes, once."""
     seen: set[int] = set()
-    pending: list[Node] = [node]
+    pending = [root]
     while pending:
-        each = pending.pop()
-        if id(each) in seen:
-            continue
-        seen.add(id(each))
-        if each.leaf:
-            yield each
-        pending.extend(each.sources)
+        node = pending.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            pending.extend(node.sources)
+
+
+def leaves(root: Node) -> Iterator[Node]:
+    """Yield each leaf from which the value of a node comes, once."""
+    return (node for node in nodes_from(root) if node.leaf)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from warploom.isa.model.multiplication import SharedMatrix
 from warploom.observe.provenance.alignment import Alignment, Side, Slot
-from warploom.observe.provenance.case import NAMES, Case, Cause, Name, groups_of, walk
+from warploom.observe.provenance.case import NAMES, Case, Cause, Name, groups_of
+from warploom.observe.provenance.chain import nodes_from
 from warploom.observe.provenance.descriptors import WrongField, find_field
 from warploom.observe.provenance.terms import Element, runs_of
 from warploom.observe.provenance.trace import Copied, Execution, Location, Writer
@@ -21,12 +22,9 @@ Array = NDArray[Any]
 def wrong_fields(case: Case) -> Cause | None:
     """Find a descriptor field that would select the expected elements with another value."""
     assert case.alignment is not None
-    groups: dict[int, list[Slot]] = {}
-    for slot in case.alignment.slots:
-        if slot.k >= 0:
-            groups.setdefault(id(slot.product.node), []).append(slot)
-    for name in ("a", "b"):
-        wrong = [each for each in groups.values() if any(not case.side(name, slot).is_right for slot in each)]
+    groups = groups_of(case.alignment.matched)
+    for name in NAMES:
+        wrong = [each for each in groups if any(not case.side(name, slot).is_right for slot in each)]
         found: WrongField | None = None
         for slots in {id(each): each for each in (wrong[:1] + wrong[len(wrong) // 2 :][:1] + wrong[-1:])}.values():
             product = slots[0].product.node.product
@@ -64,16 +62,15 @@ def _axes(alignment: Alignment, name: Name) -> tuple[int, int]:
 def exchanged_blocks(case: Case) -> Cause | None:
     """Find an operand whose rows and columns are exchanged, in whole or in blocks."""
     assert case.alignment is not None
-    for name in ("a", "b"):
-        sides = [case.side(name, each) for each in case.alignment.slots if each.k >= 0]
+    for name in NAMES:
+        sides = [case.side(name, each) for each in case.alignment.matched]
         if all(side.is_right for side in sides):
             continue
         for block in (8, 16, 0):
             if all(side.element == _exchanged(side.expected, block) for side in sides):
-                load = _load_of(sides[0])
                 where = f"in each block of {block} x {block}" if block else "in the whole matrix"
-                loaded = "" if load is None else f"; the load is {case.places.short(load)}"
-                return Cause(f"transposed {name.upper()}", f"rows and columns are exchanged {where}{loaded}")
+                evidence = f"rows and columns are exchanged {where}{_load_phrase(case, sides[0])}"
+                return Cause(f"transposed {name.upper()}", evidence)
     return None
 
 
@@ -88,10 +85,11 @@ def _exchanged(element: Element | None, block: int) -> Element | None:
     )
 
 
-def _load_of(side: Side) -> Writer | None:
-    """Return the instruction that reads a factor from shared memory, or from global memory."""
+def _load_phrase(case: Case, side: Side) -> str:
+    """Return a phrase for the instruction that reads a factor from shared memory, or from global memory."""
     readers = side.path[: side.read] if side.read > 0 else side.path[:-1]
-    return next((each.writer for each in reversed(readers) if each.writer is not None), None)
+    load = next((each.writer for each in reversed(readers) if each.writer is not None), None)
+    return "" if load is None else f"; the load is {case.places.short(load)}"
 
 
 def other_result(case: Case) -> Cause | None:
@@ -153,12 +151,11 @@ def other_steps(case: Case) -> Cause | None:
         return None
     writer = wrong[0].product.node.writer
     assert writer is not None
-    load = _load_of(wrong[0].a)
-    loaded = "" if load is None else f"; the load is {case.places.short(load)}"
     return Cause(
         "wrong K step",
         f"{case.places.line(writer.pc)} multiplies k {min(found)}-{max(found)} in place of k "
-        f"{wrong[0].k}-{wrong[-1].k}, from iteration {case.places.trace.iteration(writer)} on{loaded}",
+        f"{wrong[0].k}-{wrong[-1].k}, from iteration {case.places.trace.iteration(writer)} on"
+        f"{_load_phrase(case, wrong[0].a)}",
     )
 
 
@@ -166,7 +163,7 @@ def exchanged_groups(case: Case) -> Cause | None:
     """Find an operand whose elements are exchanged along one axis: index i with i XOR a constant."""
     assert case.alignment is not None
     for name in NAMES:
-        sides = [case.side(name, each) for each in case.alignment.slots if each.k >= 0]
+        sides = [case.side(name, each) for each in case.alignment.matched]
         pairs = [(each.element, each.expected) for each in sides]
         known = [(one.index, other.index) for one, other in pairs if one is not None and other is not None]
         if len(known) < len(pairs) or not known or all(one == other for one, other in known):
@@ -179,10 +176,9 @@ def exchanged_groups(case: Case) -> Cause | None:
         if len({other[axes[0]] & mask[axes[0]] for _, other in known}) != 2:
             continue  # all elements lie on one side, so that a distance explains them
         word = _word(axes[0], len(mask))
-        load = _load_of(sides[0])
-        loaded = "" if load is None else f"; the load is {case.places.short(load)}"
         return Cause(
-            f"exchanged elements of {name.upper()}", f"{word} i XOR {mask[axes[0]]} is in the place of {word} i{loaded}"
+            f"exchanged elements of {name.upper()}",
+            f"{word} i XOR {mask[axes[0]]} is in the place of {word} i{_load_phrase(case, sides[0])}",
         )
     return None
 
@@ -195,8 +191,7 @@ def shifted_elements(case: Case) -> Cause | None:
     """Find an operand whose elements have a constant distance from the expected ones."""
     alignment = case.alignment
     assert alignment is not None
-    wrong = [each for each in alignment.slots if each.k >= 0]
-    for slots in (wrong, *_first_iterations(case, wrong)):
+    for slots in (alignment.matched, *_first_iterations(case, alignment.matched)):
         if (found := _shifted(case, slots)) is not None:
             return found
     return None
@@ -315,16 +310,13 @@ def other_factors(case: Case) -> Cause | None:
     wrong = alignment.wrong
     if not wrong:
         return None
-    sides: tuple[Name, Name] = ("a", "b")
-    names: list[Name] = [name for name in sides if any(not case.side(name, each).is_right for each in wrong)]
+    names: list[Name] = [name for name in NAMES if any(not case.side(name, each).is_right for each in wrong)]
     side = next(case.side(name, each) for each in wrong for name in names if not case.side(name, each).is_right)
-    load = _load_of(side)
-    loaded = "" if load is None else f"; the load is {case.places.short(load)}"
     found = str(side.element) if side.element is not None else case.places.leaf(side.leaf)
     return Cause(
         f"wrong elements of {' and '.join(name.upper() for name in names)}",
         f"{len(wrong)} of {len(alignment.slots)} products have another factor, such as {found} in place of "
-        f"{side.expected}{loaded}",
+        f"{side.expected}{_load_phrase(case, side)}",
     )
 
 
@@ -335,7 +327,7 @@ def other_elements(case: Case) -> Cause | None:
     arrays = {each.array for each in case.expected.elements}
     readers: dict[Element, Writer] = {}
     found: set[Element] = set()
-    for node in walk(case.root):
+    for node in nodes_from(case.root):
         for source in node.sources:
             for element in case.places.regions.elements(source):
                 if element.array in arrays:

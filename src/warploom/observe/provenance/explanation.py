@@ -7,7 +7,7 @@ from dataclasses import field
 
 from warploom.lazy_dataclass import dataclass
 from warploom.observe.provenance.alignment import Aligner, Alignment, Expected, Side, Slot
-from warploom.observe.provenance.case import Case, Cause
+from warploom.observe.provenance.case import NAMES, Case, Cause, groups_of
 from warploom.observe.provenance.causes import find_cause
 from warploom.observe.provenance.chain import Chain, Node, leaves
 from warploom.observe.provenance.order_causes import first_difference
@@ -130,8 +130,8 @@ class Explainer:
     def _aligned(self, case: Case, alignment: Alignment) -> Iterator[Line]:
         depth, nodes = self._depth(case), self._nodes(case)
         yield Line(depth, self.places.multiplications(nodes))
-        expected = [each for each in alignment.slots if each.k >= 0]
-        for name in ("a", "b"):
+        expected = alignment.matched
+        for name in NAMES:
             sides = [case.side(name, each) for each in expected]
             for text in self._ranges(sides):
                 yield Line(depth + 1, f"{name.upper()}: {text}")
@@ -139,7 +139,7 @@ class Explainer:
         if further := alignment.further:
             parts = [
                 self._listed([each for each in (case.side(name, slot).element for slot in further) if each])
-                for name in ("a", "b")
+                for name in NAMES
             ]
             yield Line(depth + 1, f"{len(further)} further products: {' and '.join(parts)}")
         yield from self._addends(case, depth)
@@ -259,12 +259,10 @@ class Explainer:
 
     def _first_wrong_step(self, case: Case, alignment: Alignment, is_wrong: bool) -> tuple[str, list[str]]:
         """Return a phrase for the first step with a wrong value, and lines about its factors."""
-        groups: dict[int, list[Slot]] = {}
-        for slot in alignment.slots:
-            groups.setdefault(id(slot.product.node), []).append(slot)
+        groups = groups_of(alignment.slots)
         found = wanted = 0.0
         bound = alignment.expected.bound / max(abs(alignment.expected.scale), 1e-30)
-        for slots in groups.values():
+        for slots in groups:
             found += sum(self._value(each.a) * self._value(each.b) * each.product.sign for each in slots)
             pairs = [alignment.expected.products[each.k] for each in slots if each.k >= 0]
             wanted += sum(self.regions.value(one) * self.regions.value(other) for one, other in pairs)
@@ -289,7 +287,7 @@ class Explainer:
         """Return lines about the factors of the first wrong step, and then about those of each iteration."""
         lines: dict[str, str] = {}
         for slots in (first, *self._by_iteration(alignment)):
-            for name in ("a", "b"):
+            for name in NAMES:
                 sides = [case.side(name, each) for each in slots if each.k >= 0]
                 wrong = [each for each in sides if not each.is_right]
                 for side in wrong:

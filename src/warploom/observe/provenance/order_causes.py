@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from warploom.observe.provenance.case import Case, Cause, walk
-from warploom.observe.provenance.chain import Node
+from warploom.observe.provenance.case import Case, Cause
+from warploom.observe.provenance.chain import Node, nodes_from
 from warploom.observe.provenance.places import Places
 from warploom.observe.provenance.trace import Copied, Execution, Writer
 
 
 def pending_sums(case: Case) -> Cause | None:
     """Find an instruction that reads registers before an asynchronous operation writes them."""
-    for node in walk(case.root):
+    for node in nodes_from(case.root):
         for source in node.inputs:
             if source.location.space != "register" or node.writer is None or node.product is not None:
                 continue
@@ -29,9 +29,7 @@ def early_reads(case: Case) -> Cause | None:
             continue
         for side in (slot.a, slot.b):
             if side.late is not None and side.late_element == side.expected and not side.is_right:
-                reader = side.path[side.read - 1] if side.read else slot.product.node
-                assert reader.writer is not None
-                return _early(case, reader.writer, side.late, side.shared)
+                return _early(case, slot.reader(side), side.late, side.shared)
     return None
 
 
@@ -72,24 +70,22 @@ def overwritten_reads(case: Case) -> Cause | None:
     for slot in case.alignment.slots:
         for side in (slot.a, slot.b):
             if slot.fault == "overwritten" and side.early_element == side.expected and not side.is_right:
-                reader = side.path[side.read - 1] if side.read else slot.product.node
                 shared = side.shared
-                assert reader.writer is not None
                 assert shared is not None
                 assert shared.writer is not None
-                places = case.places
                 record = shared.writer.record
                 is_store = isinstance(record, Execution) and not record.copies
+                replaces, reads = (case.places.short(each) for each in (shared.writer, slot.reader(side)))
                 return Cause(
                     "race" if is_store else "overwritten before the read",
-                    f"{places.short(shared.writer)} replaces the tile before {places.short(reader.writer)}, reads it",
+                    f"{replaces} replaces the tile before {reads}, reads it",
                 )
     return None
 
 
 def later_writes(case: Case) -> Cause | None:
     """Find leaves in shared memory that something writes after the read."""
-    for node in walk(case.root):
+    for node in nodes_from(case.root):
         for source in node.sources:
             if source.leaf == "unwritten" and source.location.space == "shared" and node.writer is not None:
                 late = case.places.trace.later_write(source.location, node.writer.time)
@@ -104,19 +100,17 @@ def unwritten_factors(case: Case) -> Cause | None:
     for slot in case.alignment.wrong:
         for side in (slot.a, slot.b):
             if side.leaf.leaf == "unwritten" and side.read >= 0 and side.late is None:
-                reader = side.path[side.read - 1] if side.read else slot.product.node
-                assert reader.writer is not None
                 byte = side.leaf.location.index
                 return Cause(
                     "unwritten shared memory",
-                    f"{case.places.short(reader.writer)}, reads offset {byte}, which nothing writes",
+                    f"{case.places.short(slot.reader(side))}, reads offset {byte}, which nothing writes",
                 )
     return None
 
 
 def unwritten_leaves(case: Case) -> Cause | None:
     """Find registers and memory that nothing writes."""
-    for node in walk(case.root):
+    for node in nodes_from(case.root):
         for source in node.sources:
             if source.leaf == "unwritten" and node.writer is not None:
                 return Cause(

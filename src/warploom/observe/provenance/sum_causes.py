@@ -18,7 +18,7 @@ def further_products(case: Case) -> Cause | None:
     if not further or alignment.missing or alignment.wrong:
         return None
     ranges = " and ".join(filter(None, (ranges_of(further, "a"), ranges_of(further, "b"))))
-    expected = [each for each in alignment.slots if each.k >= 0]
+    expected = alignment.matched
     again = all(each.a.element in {slot.a.element for slot in expected} for each in further)
     again = again and all(each.b.element in {slot.b.element for slot in expected} for each in further)
     what = f"the sum contains {len(further)} further products, of {ranges}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -124,3 +124,12 @@ class Breakpoint:
     def count(self, moment: Moment) -> int:
         """Return the number of known hits up to a moment."""
         return bisect_left(self.hits, moment._replace(pc=moment.pc + 1))
+
+
+def by_instruction(breakpoints: Iterable[Breakpoint]) -> dict[int, list[Breakpoint]]:
+    """Return the enabled breakpoints of each instruction."""
+    found: dict[int, list[Breakpoint]] = {}
+    for each in breakpoints:
+        for pc in each.pcs if each.enabled else ():
+            found.setdefault(pc, []).append(each)
+    return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from warploom.emulator.stops import Stops
 from warploom.lazy_dataclass import dataclass
-from warploom.runtime.debugging.breakpoints import Breakpoint
+from warploom.runtime.debugging.breakpoints import Breakpoint, by_instruction
 from warploom.runtime.debugging.focus import Moment
 from warploom.runtime.debugging.watches import Watches, changed
 
@@ -72,10 +72,7 @@ class Conditions(Stops):
         watches: Watches,
     ) -> None:
         self._emulator, self._now, self._target, self._request, self._log = emulator, now, target, request, log
-        self._at: dict[int, list[Breakpoint]] = {}
-        for each in breakpoints:
-            for pc in each.pcs if each.enabled else ():
-                self._at.setdefault(pc, []).append(each)
+        self._at = by_instruction(breakpoints)
         own = NOWHERE if target is None else target.pcs | target.exits | target.after
         self.pcs = own | self._at.keys()
         self.hits: list[tuple[Breakpoint, Lanes]] = []

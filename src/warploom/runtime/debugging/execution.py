@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from warploom.diagnostics import UsageError
 from warploom.emulator.stops import Stops
 from warploom.runtime import cpu
-from warploom.runtime.debugging.focus import BETWEEN, Moment, now, number_of
+from warploom.runtime.debugging.focus import BETWEEN, Moment, now, number_at, number_of
 from warploom.runtime.debugging.history import BUDGET, History
+from warploom.runtime.debugging.locations import everywhere
 
 if TYPE_CHECKING:
     from warploom.emulator.batch import Batch
@@ -100,6 +101,10 @@ class Execution:
     def moment(self) -> Moment:
         """Moment at which the launch has stopped. Requires a call of `run`."""
         return now(self.state, self.waves.number)
+
+    def moment_at(self, pc: int) -> Moment:
+        """Return the moment before the batch in execution executes the instruction at `pc`."""
+        return Moment(self.waves.number, self.state.state.counters.batches, pc)
 
     # Other moments ----------------------------------------------------------------------------------------
 
@@ -204,8 +209,7 @@ class _Until(Stops):
         return left <= 0
 
     def reached(self, pc: int, batch: Batch) -> bool:
-        execution = self._execution
-        if (execution.waves.number, execution.state.state.counters.batches, pc) >= self._moment:
+        if self._execution.moment_at(pc) >= self._moment:
             return True
         self._observed.reached(pc, batch)
         return False
@@ -232,9 +236,8 @@ class _AtNumber(Stops):
     """Stop before the first instruction with this number or a larger one."""
 
     def __init__(self, emulator: Emulator, number: int) -> None:
-        self.pcs = frozenset(range(len(emulator.program.steps)))
+        self.pcs = everywhere(emulator.program)
         self._emulator, self._number = emulator, number
 
     def reached(self, pc: int, batch: Batch) -> bool:
-        state = self._emulator.state
-        return state.counters.positions + pc - int(state.splits.pc[batch.rows[0]]) >= self._number
+        return number_at(self._emulator, pc, batch) >= self._number

@@ -9,6 +9,7 @@ import numpy as np
 from warploom.diagnostics import UsageError
 from warploom.emulator.warp_splits import Status, pack
 from warploom.lazy_dataclass import dataclass
+from warploom.observe.debug.warps import next_instruction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,6 +99,12 @@ def number_of(emulator: Emulator) -> int:
     return positions if block is None else positions + block.pc - block.first
 
 
+def number_at(emulator: Emulator, pc: int, batch: Batch) -> int:
+    """Return the number of the instruction at `pc` in the batch in execution."""
+    state = emulator.state
+    return state.counters.positions + pc - int(state.splits.pc[batch.rows[0]])
+
+
 def warp_of(emulator: Emulator, focus: Focus) -> int | None:
     """Return the index of a warp among the resident warps, or None if its CTA is not resident.
 
@@ -121,7 +128,7 @@ def focus_on(emulator: Emulator, warp: int, lane: int) -> Focus:
 
 def place_of(emulator: Emulator, warp: int, lane: int) -> Place | None:
     """Return the next instruction of a lane of a resident warp, or None if the lane has left the kernel."""
-    splits, block, bit = emulator.state.splits, emulator.interrupted, 1 << lane
+    splits, bit = emulator.state.splits, 1 << lane
     if not int(splits.live_bits[warp]) & bit:
         return None
     holds = (splits.warp == warp) & (splits.status != Status.DONE) & ((splits.bits & np.uint32(bit)) != 0)
@@ -131,12 +138,8 @@ def place_of(emulator: Emulator, warp: int, lane: int) -> Place | None:
         point = points[int(np.flatnonzero(waits)[0])]
         return Place(int(point["pc"]), False, splits.stack(int(point["calls"])))
     slot = int(np.flatnonzero(holds)[0])
-    calls = splits.call_stack(slot)
-    if block is not None and slot in block.rows:
-        return Place(block.pc, True, calls)
-    if (awaited := emulator.waiting.of(slot)) is not None:
-        return Place(awaited[0], True, calls)
-    return Place(int(splits.pc[slot]), False, calls)
+    pc, awaited, is_next = next_instruction(emulator, slot)
+    return Place(pc, is_next or awaited is not None, splits.call_stack(slot))
 
 
 def executing(emulator: Emulator, warps: Sequence[int], lanes: Lanes) -> tuple[Executing, ...]:

@@ -36,6 +36,11 @@ def find_instructions(program: Program, where: str | int) -> frozenset[int]:
     return frozenset(index.at_function(text) if text in entries else index.at_label(text))
 
 
+def everywhere(program: Program) -> frozenset[int]:
+    """Return all instructions."""
+    return frozenset(range(len(program.steps)))
+
+
 def exits(program: Program) -> frozenset[int]:
     """Return the instructions at which lanes may leave the kernel."""
     return frozenset(pc for pc, following in enumerate(program.following) if EXIT in following)

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warploom.runtime.debugging.breakpoints import by_instruction
 from warploom.runtime.debugging.execution import Execution, Passive
-from warploom.runtime.debugging.focus import Moment, Place, place_of
+from warploom.runtime.debugging.focus import BETWEEN, Moment, Place, place_of
 from warploom.runtime.debugging.history import moment_of
-from warploom.runtime.debugging.locations import all_preceding, exits, following, line_keys, line_starts, waits
+from warploom.runtime.debugging.locations import (
+    all_preceding,
+    everywhere,
+    exits,
+    following,
+    line_keys,
+    line_starts,
+    waits,
+)
 from warploom.runtime.debugging.watches import changed
 
 if TYPE_CHECKING:
@@ -41,12 +50,11 @@ class Visits(Passive):
     def reached(self, pc: int, batch: Batch) -> bool:
         """Record a visit. Return False."""
         place = (batch.warp_index == self.warp).nonzero()[0]
-        waves = self.execution.waves
-        if waves.number != self.wave or not len(place) or not batch.active()[place[0], self.lane]:
+        if self.execution.waves.number != self.wave or not len(place) or not batch.active()[place[0], self.lane]:
             return False
         if self.depth is None or len(batch.state.splits.call_stack(int(batch.rows[place[0]]))) <= self.depth:
             if not self.continues(pc) and pc in self.targets:
-                self.starts.append(Moment(waves.number, batch.state.counters.batches, pc))
+                self.starts.append(self.execution.moment_at(pc))
             self._last = pc
         return False
 
@@ -78,7 +86,7 @@ def visited(program: Program, place: Place | None, unit: str, count: int) -> fro
     if place is None:
         return program.analysis(exits)
     if count > 1:
-        return frozenset(range(len(program.steps)))
+        return everywhere(program)
     return program.analysis(all_preceding)[place.pc] | {place.pc}
 
 
@@ -113,10 +121,7 @@ class Hits(Passive):
 
     def __init__(self, execution: Execution, breakpoints: Sequence[Breakpoint], watches: Watches) -> None:
         self.execution, self.watches = execution, watches
-        self.at: dict[int, list[Breakpoint]] = {}
-        for each in breakpoints:
-            for pc in each.pcs if each.enabled and each.log is None else ():
-                self.at.setdefault(pc, []).append(each)
+        self.at = by_instruction(each for each in breakpoints if each.log is None)
         self.pcs = frozenset(self.at)
         self.most = 1 if watches.enabled else Passive.most
         self.found: list[Moment] = []
@@ -126,7 +131,7 @@ class Hits(Passive):
     def reached(self, pc: int, batch: Batch) -> bool:
         """Record hits. Return False."""
         emulator = self.execution.state
-        moment = Moment(self.execution.waves.number, emulator.state.counters.batches, pc)
+        moment = self.execution.moment_at(pc)
         hits = [
             each
             for each in self.at.get(pc, ())
@@ -146,8 +151,7 @@ class Hits(Passive):
         if self.watches.enabled:
             values = self.watches.values(self.execution.state)
             if changed(self._values, values):
-                batches = self.execution.state.state.counters.batches
-                self.changed.append(Moment(self.execution.waves.number, batches, -1))
+                self.changed.append(self.execution.moment_at(BETWEEN))
             self._values = values
 
 

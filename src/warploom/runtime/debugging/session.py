@@ -26,11 +26,20 @@ from warploom.runtime.debugging.focus import (
     Place,
     executing,
     focus_on,
+    number_at,
     number_of,
     place_of,
     warp_of,
 )
-from warploom.runtime.debugging.locations import beyond_line, exits, find_instructions, following, multiplied, waits
+from warploom.runtime.debugging.locations import (
+    beyond_line,
+    everywhere,
+    exits,
+    find_instructions,
+    following,
+    multiplied,
+    waits,
+)
 from warploom.runtime.debugging.reverse import previous_stop, previous_visit
 from warploom.runtime.debugging.watches import Watch, Watches, make_watch
 
@@ -408,7 +417,7 @@ class DebugSession(Execution):
         self._request.clear()
         began, watches = self.moment, Watches(self._watches.values())
         conditions = Conditions(
-            lambda: self.state, self._moment_at, self._breakpoints.values(), target, self._request, self._log, watches
+            lambda: self.state, self.moment_at, self._breakpoints.values(), target, self._request, self._log, watches
         )  # fmt: skip
         stopped = self.run(conditions)
         self.state.batches_per_call = BATCHES_PER_CALL
@@ -431,7 +440,7 @@ class DebugSession(Execution):
         """Return to the first change of a watched value after the moment `began`, in the present batch."""
         if not self.can_go_back:
             return False
-        self.go_to(max(began, Moment(self.waves.number, self.state.state.counters.batches, BETWEEN)))
+        self.go_to(max(began, self.moment_at(BETWEEN)))
         return watches.locate(self) is not None
 
     def _return_to(self, moment: Moment, watches: Watches) -> None:
@@ -454,15 +463,11 @@ class DebugSession(Execution):
         if not isinstance(error, Trap):
             return self._arrived("deadlock")
         if self.can_go_back:
-            self.go_to(Moment(self.waves.number, self.state.state.counters.batches, BETWEEN))
+            self.go_to(self.moment_at(BETWEEN))
             before, last = self.moment, _Last(self)
             self.run(last)
             self.go_to(last.moment or before)
         return self._arrived("trap", error=error)
-
-    def _moment_at(self, pc: int) -> Moment:
-        """Return the moment before the executing batch executes an instruction."""
-        return Moment(self.waves.number, self.state.state.counters.batches, pc)
 
     def _log(self, breakpoint: Breakpoint, pc: int, batch: Batch, lanes: Lanes) -> None:
         """Call the function of a breakpoint that logs."""
@@ -471,10 +476,8 @@ class DebugSession(Execution):
         assert breakpoint.log is not None
         warps = batch.warp_index.tolist()
         every, chosen = executing(emulator, warps, batch.active()), executing(emulator, warps, lanes)
-        number = emulator.state.counters.positions + pc - int(emulator.state.splits.pc[batch.rows[0]])
-        breakpoint.log(
-            Stop("breakpoint", self._moment_at(pc), number, pc, every, chosen, (breakpoint.number,))
-        )  # fmt: skip
+        moment, number = self.moment_at(pc), number_at(emulator, pc, batch)
+        breakpoint.log(Stop("breakpoint", moment, number, pc, every, chosen, (breakpoint.number,)))
 
     def _arrived(
         self,
@@ -534,12 +537,12 @@ class _Last(Passive):
     """Moment of the last instruction that a batch comes to."""
 
     def __init__(self, session: DebugSession) -> None:
-        self.pcs = frozenset(range(len(session.program.steps)))
+        self.pcs = everywhere(session.program)
         self.moment: Moment | None = None
         self._session = session
 
     def reached(self, pc: int, batch: Batch) -> bool:
-        self.moment = Moment(self._session.waves.number, self._session.state.state.counters.batches, pc)
+        self.moment = self._session.moment_at(pc)
         return False
 
 

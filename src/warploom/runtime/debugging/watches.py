@@ -13,6 +13,7 @@ from warploom.observe.debug.registers import Registers
 from warploom.runtime.debugging.breakpoints import Change
 from warploom.runtime.debugging.execution import Execution
 from warploom.runtime.debugging.focus import Executing, Focus, Moment, executing, warp_of
+from warploom.runtime.debugging.locations import everywhere
 
 if TYPE_CHECKING:
     from warploom.emulator.batch import Batch
@@ -111,7 +112,7 @@ class _Finder(Stops):
     """Stop at the first change of a value in one batch."""
 
     def __init__(self, execution: Execution, watches: Watches, values: Values) -> None:
-        self.pcs = frozenset(range(len(execution.state.program.steps)))
+        self.pcs = everywhere(execution.state.program)
         self.changes: tuple[Change, ...] = ()
         self._execution, self._watches, self._values = execution, watches, values
         self._pc, self._lanes = -1, tuple[Executing, ...]()

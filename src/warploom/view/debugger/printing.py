@@ -252,7 +252,12 @@ def _shared_address(context: Context, text: str) -> int:
 
 def _mbarrier_text(held: bytes) -> str:
     state = MbarrierState.decode(int.from_bytes(held, "little"))
-    return f"phase {state.phase}, lacks {counted(state.arrivals, 'arrival')}, {state.bytes:,} bytes"
+    return f"phase {state.phase}, {_lacks(state)}"
+
+
+def _lacks(state: MbarrierState) -> str:
+    """Return a phrase for what the phase in progress lacks."""
+    return f"lacks {counted(state.arrivals, 'arrival')}, {state.bytes:,} bytes"
 
 
 # Memory -----------------------------------------------------------------------------------------------------------
@@ -314,11 +319,10 @@ def mbarriers(context: Context) -> Result:
     rows: list[tuple[Any, ...]] = []
     for each in context.memory.mbarriers(cta):
         state, splits = each.state, emulator.state.splits
-        lacks = f"lacks {counted(state.arrivals, 'arrival')}, {state.bytes:,} bytes"
         numbers = sorted({int(emulator.topology.warp_in_cta[splits.warp[slot]]) for slot in each.waiting})
         waiting = f"waiting: {describe_numbers('warp', numbers)}" if numbers else ""
         name = shared_name(context, each.address)
-        rows.append((name, f"address {each.address:#x}", f"phase {state.phase}", lacks, waiting))
+        rows.append((name, f"address {each.address:#x}", f"phase {state.phase}", _lacks(state), waiting))
     columns = ("mbarrier", "address", "phase", "lacks", "waiting")
     return Table(columns, tuple(rows), empty="the CTA has used no mbarrier")
 
